@@ -1,0 +1,99 @@
+"""Settings: environment over `skyarchive.toml` over defaults."""
+
+import os
+import sys
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from skyarchive.errors import SettingError
+
+CONFIG_FILE = "skyarchive.toml"
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
+
+
+def schemas_folder() -> Path:
+    """The archive definitions, table schemas and expectations: in the wheel, or beside `lib` in a checkout."""
+    packaged = _PACKAGE / "schemas"
+    return packaged if packaged.is_dir() else _CHECKOUT / "schemas"
+
+
+def _default_jars() -> Path:
+    in_checkout = (_CHECKOUT / "pyproject.toml").is_file()
+    return _CHECKOUT / ".jars" if in_checkout else Path(sys.prefix) / "share" / "skyarchive" / "jars"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are and how Spark is reached. Every field is a key of `skyarchive.toml` and, as
+    `SKYARCHIVE_<FIELD>`, an environment variable."""
+
+    warehouse: str = "warehouse"
+    """Folder (or URI) of the tables: <warehouse>/<archive>/<table>."""
+    raw: str = "raw"
+    """Folder with one subfolder of raw files per archive."""
+    archives: str = ""
+    """More folders of archive YAML, separated like PATH."""
+    master: str = "local[*]"
+    """Spark master URL, or a Spark Connect address (sc://host:port)."""
+    driver_memory: str = "3g"
+    """Memory of the local Spark JVM."""
+    lock_wait: float = 600.0
+    """Seconds a second writer of an archive waits before it gives up."""
+    log: str = "skyarchive.log"
+    """File that takes Spark's own log lines, in the warehouse unless it is a path."""
+    jars: str = str(_default_jars())
+    """Folder of the Delta jars that set-up fetched."""
+
+    @property
+    def archive_folders(self) -> list[Path]:
+        return [Path(folder) for folder in self.archives.split(os.pathsep) if folder]
+
+    @property
+    def raw_folder(self) -> Path:
+        return Path(self.raw)
+
+    @property
+    def log_file(self) -> Path:
+        log = Path(self.log)
+        if log.is_absolute() or len(log.parts) > 1 or "://" in self.warehouse:
+            return log
+        return Path(self.warehouse) / log
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """The settings in force in this process."""
+    path = config or Path(CONFIG_FILE)
+    values = _from_toml(path) if path.is_file() else {}
+    for field in fields(Settings):
+        name = f"SKYARCHIVE_{field.name.upper()}"
+        if name in os.environ:
+            values[field.name] = (os.environ[name], name)
+    return Settings(**{key: _typed(key, *value) for key, value in values.items()})
+
+
+def _from_toml(path: Path) -> dict[str, tuple[Any, str]]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path} is not valid TOML: {error}.") from error
+    allowed = {field.name for field in fields(Settings)}
+    unknown = sorted(set(content) - allowed)
+    if unknown:
+        raise SettingError(f"{path}: unknown setting {unknown[0]!r}; allowed are {', '.join(sorted(allowed))}.")
+    return {key: (value, f"{key} in {path}") for key, value in content.items()}
+
+
+def _typed(key: str, value: Any, origin: str) -> Any:
+    if key == "archives" and isinstance(value, list):
+        return os.pathsep.join(map(str, value))
+    if key == "lock_wait":
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise SettingError(f"{origin}: {value!r} is not a number of seconds.") from None
+    if not isinstance(value, str) or (not value and key != "archives"):
+        raise SettingError(f"{origin}: {value!r} is not a text; give a path or address in quotes.")
+    return value
