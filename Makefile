@@ -1,0 +1,32 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench lock clean
+
+BIN := .venv/bin
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url
+
+help: ## list these habits
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv and fetch the Delta jars; does nothing when that is done
+	@./setup.sh
+
+demo: setup ## three generated archives from raw files to checked tables
+	@$(BIN)/skyarchive demo
+
+test: lint ## lint, then all tests
+	$(BIN)/pytest
+
+lint: setup ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/mypy lib $(sort $(dir $(wildcard jobs/*.py dags/*.py)))
+
+bench: setup ## measure the steps on generated data
+	$(BIN)/python tests/bench/run.py
+
+lock: setup ## resolve the dependencies of pyproject.toml anew into the locks
+	$(COMPILE) --all-extras pyproject.toml --output-file requirements.lock
+	$(COMPILE) --group pyproject.toml:build --constraint requirements.lock --output-file requirements-build.lock
+
+clean: ## remove what was generated: .venv, .jars, caches, the demo; never tables or raw files
+	rm -rf .venv .jars .skyarchive build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(wildcard dags jobs lib tests) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,113 @@
+"""Finding and loading archive definitions; a mistake names the file, the field and what is allowed."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from skyarchive.definition import Definition
+from skyarchive.errors import DefinitionError, SkyarchiveError
+from skyarchive.names import checked_archive
+from skyarchive.settings import Settings, schemas_folder
+
+RAW_DEFINITION = "archive.yaml"
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """A loader that refuses a key written twice, which YAML itself would drop in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key!r} is there twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file; a mistake in it names the file and the line."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+    except OSError as error:
+        raise DefinitionError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DefinitionError(f"{path} is not UTF-8 text: {error.reason}.") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise DefinitionError(f"{path}, line {line}: {error.problem}.") from error
+    except yaml.YAMLError as error:
+        raise DefinitionError(f"{path} is not YAML: {error}.") from error
+
+
+def load_definition(path: Path) -> Definition:
+    """The definition in one file."""
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise DefinitionError(f"{path}: an archive definition is a mapping with `name`, `source`, `attributes` ...")
+    try:
+        definition = Definition.model_validate(content)
+    except SkyarchiveError as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    except ValidationError as error:
+        raise DefinitionError(f"{path}: {_explained(error)}") from error
+    if path.name != RAW_DEFINITION and path.stem != definition.name:
+        raise DefinitionError(f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml.")
+    return definition
+
+
+def _explained(error: ValidationError) -> str:
+    return "; ".join(_explain_one(problem) for problem in error.errors()[:5]) + "."
+
+
+def _explain_one(problem: Any) -> str:
+    field = ".".join(str(part) for part in problem["loc"]) or "the whole"
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        message = "is not a field here; check the spelling"
+    elif problem["type"] == "missing":
+        message = "is missing"
+    elif problem["type"] == "too_short":
+        message = "must not be empty"
+    elif not isinstance(problem.get("input"), dict | list):
+        message = f"{message} (it is {problem.get('input')!r})"
+    return f"{field}: {message}"
+
+
+class Catalog:
+    """The definitions in force: built-in ones, those of the SKYARCHIVE_ARCHIVES folders, and an
+    `archive.yaml` beside the raw files; the later replaces the earlier."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+
+    def names(self) -> list[str]:
+        return sorted(self._paths())
+
+    def get(self, name: str) -> Definition:
+        checked_archive(name)
+        paths = self._paths()
+        if name not in paths:
+            raise DefinitionError(
+                f"There is no archive {name!r}; known are {', '.join(sorted(paths))}. "
+                f"A new one is a file {name}.yaml in a folder that SKYARCHIVE_ARCHIVES names."
+            )
+        definition = load_definition(paths[name])
+        if definition.name != name:
+            raise DefinitionError(f"{paths[name]}: name is {definition.name!r}, but it describes {name!r}.")
+        return definition
+
+    def _paths(self) -> dict[str, Path]:
+        folders = [schemas_folder() / "archives", *self._settings.archive_folders]
+        paths: dict[str, Path] = {}
+        for folder in folders:
+            if not folder.is_dir():
+                raise DefinitionError(f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML.")
+            paths |= {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+        for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):
+            paths[path.parent.name] = path
+        return paths

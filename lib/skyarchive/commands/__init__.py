@@ -1,0 +1,1 @@
+"""The commands of `skyarchive`, by what people do with them; each module registers its own."""

@@ -1,0 +1,94 @@
+"""The tables' columns and constraints: `schemas/tables/*.yaml`, filled in with an archive's own columns."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from skyarchive.catalog import read_yaml
+from skyarchive.definition import Definition
+from skyarchive.errors import SchemaError
+from skyarchive.settings import schemas_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True)
+class TableContract:
+    """One table of one archive: what its columns must be, wherever it is read or written."""
+
+    archive: str
+    table: str
+    about: str
+    columns: dict[str, str]
+    """Column to Spark SQL type, in the table's order."""
+    required: frozenset[str]
+    checks: dict[str, str]
+    partitioned: bool
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.archive}.{self.table}"
+
+    @cached_property
+    def ddl(self) -> str:
+        """The column list of CREATE TABLE."""
+        lines = (f"`{c}` {t}{' not null' if c in self.required else ''}" for c, t in self.columns.items())
+        return ", ".join(lines)
+
+    def conform(self, frame: "DataFrame") -> "DataFrame":
+        """The frame with exactly the contract's columns in their order; a difference is an error."""
+        self.compare(frame.schema)
+        return frame.select(*self.columns)
+
+    def compare(self, schema: "StructType") -> None:
+        """Raise an explanation, column by column, unless the schema is the contract's."""
+        found = {field.name: field.dataType.simpleString() for field in schema.fields}
+        if found == self.columns or self._differences(found) == []:
+            return
+        raise SchemaError(f"{self.qualified} is not what its schema says: {'; '.join(self._differences(found))}.")
+
+    def _differences(self, found: dict[str, str]) -> list[str]:
+        missing = [f"{c} ({t}) is missing" for c, t in self.columns.items() if c not in found]
+        extra = [f"{c} ({t}) is not in the schema" for c, t in found.items() if c not in self.columns]
+        retyped = [
+            f"{c} is {found[c]}, must be {t}" for c, t in self.columns.items() if c in found and found[c] != t
+        ]
+        return missing + extra + retyped
+
+
+def table_contract(definition: Definition, table: str) -> TableContract:
+    """The contract of one table of one archive."""
+    path = schemas_folder() / "tables" / f"{table}.yaml"
+    content: dict[str, Any] = read_yaml(path)
+    columns: dict[str, str] = {}
+    required: set[str] = set()
+    for name, text in content["columns"].items():
+        kind = text.removesuffix(" not null")
+        for column in _placeholder(definition, name, kind).items():
+            columns[column[0]] = column[1]
+        if kind != text:
+            required.add(name)
+    checks = {
+        name: " and ".join(f"({text.format(attribute=a)})" for a in definition.attribute_names)
+        if "{attribute}" in text
+        else text
+        for name, text in content.get("checks", {}).items()
+    }
+    partitioned = "period" in columns and content.get("partitioned", True)
+    return TableContract(
+        definition.name, table, content["about"], columns, frozenset(required), checks, partitioned
+    )
+
+
+def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]:
+    """A line of a table schema as columns: '*attributes' and its like stand for the archive's own."""
+    if name == "*attributes":
+        return dict.fromkeys(definition.attribute_names, kind)
+    if name == "*state":
+        return definition.derive.state_columns(definition.attributes)
+    if name == "*columns":
+        own = {column: spec.type for column, spec in definition.columns.items()}
+        return own | dict.fromkeys(sorted(definition.derive.reader_columns), "string")
+    return {name: kind}

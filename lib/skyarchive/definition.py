@@ -1,0 +1,189 @@
+"""What an archive is: the model of `schemas/archives/*.yaml`, checked when loaded."""
+
+import hashlib
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from skyarchive.derivation import Derivation
+from skyarchive.names import checked_archive, checked_column
+
+ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
+RAW_COLUMNS = frozenset({"period", "file", "row"})
+NUMERIC_TYPES = frozenset({"int", "bigint", "double"})
+RESERVED_COLUMNS = frozenset(
+    {"period", "file", "row", "snapshot", "object", "gone", "time", "label", "name", "fingerprint", "next_snapshot"}
+)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(_Strict):
+    """Where the raw rows are: files below <raw>/<archive>, and how they are written."""
+
+    format: Literal["csv", "parquet", "delta", "conn_log"]
+    files: str = "*"
+    """Glob of the raw files, relative to the archive's raw folder (for delta: of the table folders)."""
+    period_in_name: str | None = None
+    """Regular expression with one group: a file whose name matches holds that period only."""
+    delimiter: str = ","
+    missing: list[str] = [""]
+    """Texts that mean 'no value' (csv and connection logs)."""
+
+    @field_validator("period_in_name")
+    @classmethod
+    def _one_group(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                groups = re.compile(value).groups
+            except re.error as error:
+                raise ValueError(f"is not a regular expression ({error})") from None
+            if groups != 1:
+                raise ValueError("must have exactly one group: the part of the file name that is the period")
+        return value
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_character(cls, value: str) -> str:
+        if len(value) != 1:
+            raise ValueError("must be a single character")
+        return value
+
+
+class Period(_Strict):
+    """Which period a row belongs to."""
+
+    column: str
+    by: Literal["value", "year", "month", "day", "block"] = "value"
+    """The column's own text; the year, month or UTC day of a date, timestamp or epoch seconds; or blocks of numbers."""
+    size: int | None = Field(default=None, ge=1)
+    """For blocks: how many values of the column make one period."""
+
+    @model_validator(mode="after")
+    def _size_for_blocks(self) -> Self:
+        if (self.by == "block") != (self.size is not None):
+            raise ValueError("`size` goes with `by: block`, and only with it")
+        return self
+
+
+class Column(_Strict):
+    """A column of the raw files. One that is required or bounded must be in every file."""
+
+    type: ColumnType
+    required: bool = False
+    """A row without a value is refused."""
+    min: float | None = None
+    max: float | None = None
+    """A number outside, NaN or infinite: the row is refused."""
+
+    @property
+    def bounded(self) -> bool:
+        return self.min is not None or self.max is not None
+
+    @property
+    def checked(self) -> bool:
+        return self.required or self.bounded
+
+    @model_validator(mode="after")
+    def _bounds_are_for_numbers(self) -> Self:
+        if self.bounded and self.type not in NUMERIC_TYPES:
+            raise ValueError("`min` and `max` are for numbers (int, bigint, double)")
+        return self
+
+
+class Rule(_Strict):
+    """A condition over the typed columns (Spark SQL) that refuses a row."""
+
+    when: str
+    reason: str
+
+
+class ObjectId(_Strict):
+    """What identifies an object, and the column with its name, if there is one."""
+
+    column: str
+    name: str | None = None
+
+
+class Attribute(_Strict):
+    """One column of a position, and which way is better."""
+
+    better: Literal["lower", "higher"]
+    ratio: tuple[str, str] | None = None
+    """For careers: the summed columns it is the quotient of."""
+
+
+class Definition(_Strict):
+    """One archive, from its raw files to its update log."""
+
+    name: str
+    title: str
+    source: Source
+    period: Period
+    columns: Annotated[dict[str, Column], Field(min_length=1)]
+    check_only: str | None = None
+    """Only rows that fulfil this condition (Spark SQL) are checked; the others are kept as they came."""
+    refuse: list[Rule] = []
+    unique: list[str] = []
+    """Columns that together are one record; the first of several stays."""
+    counts: str = "true"
+    """Rows that take part in the derivation (Spark SQL)."""
+    object: ObjectId
+    derive: Annotated[Derivation, Field(discriminator="method")]
+    attributes: Annotated[dict[str, Attribute], Field(min_length=1, max_length=16)]
+    max_refused_share: float = Field(default=0.05, ge=0, le=1)
+    """More refused rows than this share of a period's rows stop its ingestion."""
+
+    @field_validator("name")
+    @classmethod
+    def _archive_name(cls, value: str) -> str:
+        return checked_archive(value)
+
+    @field_validator("columns", "attributes")
+    @classmethod
+    def _column_names(cls, value: dict[str, object]) -> dict[str, object]:
+        for column in value:
+            checked_column(column)
+        if len({column.lower() for column in value}) != len(value):
+            raise ValueError("holds a name twice (upper and lower case are the same)")
+        return value
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_are_not_reserved(cls, value: dict[str, Column]) -> dict[str, Column]:
+        taken = sorted(RAW_COLUMNS & {name.lower() for name in value})
+        if taken:
+            raise ValueError(f"{taken[0]!r} is a column that ingestion adds; rename it in the raw files")
+        return value
+
+    @field_validator("attributes")
+    @classmethod
+    def _attributes_are_not_reserved(cls, value: dict[str, Attribute]) -> dict[str, Attribute]:
+        taken = sorted(RESERVED_COLUMNS & {name.lower() for name in value})
+        if taken:
+            raise ValueError(f"{taken[0]!r} is a column of the result tables; give the attribute another name")
+        return value
+
+    @model_validator(mode="after")
+    def _named_columns_exist(self) -> Self:
+        named = {"period.column": [self.period.column], "object.column": [self.object.column], "unique": self.unique}
+        if self.object.name:
+            named["object.name"] = [self.object.name]
+        for field, columns in (named | self.derive.columns_used(self.attributes)).items():
+            for column in columns:
+                if column not in self.columns and column not in self.derive.reader_columns:
+                    raise ValueError(f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}")
+        return self
+
+    @property
+    def attribute_names(self) -> list[str]:
+        return list(self.attributes)
+
+    def fingerprint(self, step: str) -> str:
+        """What of this definition a step depends on: when it changes, the step's results are stale."""
+        parts = {"ingest": {"derive", "attributes", "counts", "title"}, "derive": {"title"}}
+        content = self.model_dump_json(exclude=parts.get(step, {"title"}))
+        return hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -1,0 +1,153 @@
+"""The ways an update log is derived from raw rows, as the archive definitions name them."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from skyarchive.names import checked_column
+
+
+class _Method(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @property
+    def reader_columns(self) -> frozenset[str]:
+        """Columns that the reader adds to those of the files."""
+        return frozenset()
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        """Raw columns the method reads, by the field of the definition that names them."""
+        return {"attributes": list(attributes)}
+
+    def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
+        """Columns of `carry` beside the positions: what the next period starts from."""
+        return {}
+
+
+class Order(BaseModel):
+    """What orders the snapshots, and what time and label each has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    by: list[str] = Field(min_length=1)
+    """Columns whose distinct values are the snapshots, in their order."""
+    time: str | None = None
+    """Column with the snapshot's time; without one, `start` and `step_seconds` make it from the first column of `by`."""
+    label: str | None = None
+    start: str = "2000-01-01T00:00:00Z"
+    step_seconds: float = Field(default=1.0, gt=0)
+
+    def columns(self) -> list[str]:
+        return [*self.by, *(column for column in (self.time, self.label) if column)]
+
+
+class UpdateLog(_Method):
+    """Raw rows that already are updates: who changed to what at which snapshot."""
+
+    method: Literal["updates"]
+    order: Order
+    gone: str | None = None
+    """Boolean column that says the object left."""
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        gone = {"derive.gone": [self.gone]} if self.gone else {}
+        return super().columns_used(attributes) | {"derive.order": self.order.columns()} | gone
+
+
+class FullSnapshots(_Method):
+    """Raw rows that are a series of full snapshots: an object without a row is not there."""
+
+    method: Literal["snapshots"]
+    order: Order
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        return super().columns_used(attributes) | {"derive.order": self.order.columns()}
+
+
+class Career(_Method):
+    """Totals of an object's games so far; each attribute is a ratio of two of them."""
+
+    method: Literal["career"]
+    order: Order
+    more_than: int = Field(ge=0)
+    """An object is alive after more than this many games."""
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        used = {"derive.order": self.order.columns()}
+        for name, attribute in attributes.items():
+            ratio = getattr(attribute, "ratio", None)
+            if ratio is None:
+                raise ValueError(f"attributes.{name}: a career attribute needs `ratio: [column, column]`")
+            used[f"attributes.{name}.ratio"] = list(ratio)
+        return used
+
+    def summed(self, attributes: Mapping[str, object]) -> list[str]:
+        """The raw columns whose totals the attributes are ratios of, each once."""
+        return list(dict.fromkeys(column for a in attributes.values() for column in getattr(a, "ratio", ())))
+
+    def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
+        return {"games": "bigint"} | {f"total_{column}": "double" for column in self.summed(attributes)}
+
+
+class MarketModel(_Method):
+    """Beta and slope of each object's last closes, against the mean return of all."""
+
+    method: Literal["market"]
+    date: str
+    close: str
+    window: int = Field(ge=2)
+    decimals: int = Field(ge=0, le=12)
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        if set(attributes) != {"beta", "slope"}:
+            raise ValueError("attributes: the market method derives exactly `beta` and `slope`")
+        return {"derive.date": [self.date], "derive.close": [self.close]}
+
+    def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
+        return {"closes": "array<double>", "returns": "array<double>", "markets": "array<double>"}
+
+
+class Service(BaseModel):
+    """A service: the responder ports of its connections, and its names in logs without ports."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ports: list[int] = []
+    names: list[str] = []
+
+
+class Traffic(_Method):
+    """Connections per remote group and service, counted over the last seconds before each snapshot."""
+
+    method: Literal["traffic"]
+    every_seconds: int = Field(ge=1)
+    window_seconds: int = Field(ge=1)
+    services: dict[str, Service] = Field(min_length=1)
+    other: str
+    """The attribute that counts what belongs to no service."""
+
+    @field_validator("window_seconds")
+    @classmethod
+    def _whole_steps(cls, value: int, info: object) -> int:
+        every = getattr(info, "data", {}).get("every_seconds")
+        if every and (value % every or 86400 % every):
+            raise ValueError("must be a multiple of every_seconds, which must divide a day")
+        return value
+
+    @property
+    def reader_columns(self) -> frozenset[str]:
+        return frozenset({"remote", "log"})
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        for name in [*self.services, self.other]:
+            checked_column(name)
+        if set(attributes) != {*self.services, self.other}:
+            raise ValueError(f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}")
+        return {}
+
+    def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
+        return {"pending": "array<struct<at:bigint,counts:array<bigint>>>"}
+
+
+Derivation = UpdateLog | FullSnapshots | Career | MarketModel | Traffic

@@ -1,0 +1,86 @@
+"""Great Expectations on Spark frames, the cheap way. Importing this module takes seconds: import it late."""
+
+import logging
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import great_expectations as gx
+from great_expectations.core.batch_definition import BatchDefinition
+from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.execution_engine import SparkDFExecutionEngine
+from great_expectations.expectations.expectation import ColumnMapExpectation, Expectation
+from great_expectations.expectations.metrics import ColumnMapMetricProvider, column_condition_partial
+from great_expectations.expectations.registry import get_expectation_impl
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Importing Great Expectations sends every Python warning of the process to logging; give them back.
+logging.captureWarnings(False)
+# What goes wrong while validating is in the results; its log lines would only repeat it on the terminal.
+logging.getLogger("great_expectations").setLevel(logging.CRITICAL)
+
+VERDICT_ONLY: dict[str, Any] = {"result_format": "BOOLEAN_ONLY"}
+"""Two aggregates for a whole suite, whatever its length: every format above it adds a job per expectation."""
+
+
+class ColumnValuesSatisfy(ColumnMapMetricProvider):
+    """Rows where a Spark SQL predicate is true; false and unknown are unexpected."""
+
+    condition_metric_name = "column_values.satisfy"
+    condition_value_keys = ("predicate",)
+    filter_column_isnull = False
+
+    @column_condition_partial(engine=SparkDFExecutionEngine)
+    def _spark(cls, column: Column, predicate: str, **_: Any) -> Column:  # noqa: N805
+        return F.coalesce(F.expr(predicate), F.lit(False))
+
+
+class ExpectColumnValuesToSatisfy(ColumnMapExpectation):
+    """Each row holds a Spark SQL predicate, which may use other columns of the row: unlike a row condition or
+    a column pair it shares the one aggregate of the suite."""
+
+    predicate: str
+    map_metric: ClassVar[str] = "column_values.satisfy"
+    success_keys: ClassVar[tuple[str, ...]] = ("predicate",)
+    args_keys: ClassVar[tuple[str, ...]] = ("column", "predicate")
+
+
+def build_expectation(kind: str, kwargs: dict[str, Any], text: str, why: str) -> Expectation:
+    """An expectation object; a wrong or missing argument is a ValueError."""
+    meta = {"notes": why} if why else None
+    expectation: Expectation = get_expectation_impl(kind)(**kwargs, description=text, meta=meta)
+    return expectation
+
+
+@cache
+def _whole_frame() -> BatchDefinition[Any]:
+    """One context in memory for the process: no files, no progress bars, no second copy of the frame."""
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
+    source = context.data_sources.add_spark("frames", persist=False)
+    return source.add_dataframe_asset("frame").add_batch_definition_whole_dataframe("whole")
+
+
+def validate(
+    frame: "DataFrame", expectations: Sequence[Expectation], result_format: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The results of the expectations in their order, as JSON-ready dictionaries."""
+    suite = gx.ExpectationSuite(name="suite")
+    # The suite takes its expectations as they are: add_expectation would refuse two that differ in text only.
+    suite.expectations = [expectation.copy() for expectation in expectations]
+    batch = _whole_frame().get_batch({"dataframe": frame})
+    outcome = batch.validate(suite, result_format=result_format)
+    return [result.to_json_dict() for result in outcome.results]
+
+
+def detailed(key_columns: Sequence[str], sample_rows: int) -> dict[str, Any]:
+    """The format with counts and a sample of unexpected rows named by their key columns."""
+    return {
+        "result_format": "SUMMARY",
+        "partial_unexpected_count": sample_rows,
+        "unexpected_index_column_names": list(key_columns),
+    }

@@ -1,0 +1,101 @@
+"""The raw files of an archive: which there are, which period each is named for, which are copies."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyarchive.catalog import RAW_DEFINITION
+from skyarchive.definition import Definition
+from skyarchive.errors import InputError
+from skyarchive.names import PERIOD
+from skyarchive.settings import Settings
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A raw file (or, for `format: delta`, a table folder) as it is on disk now."""
+
+    name: str
+    """Path relative to the archive's raw folder."""
+    path: Path
+    bytes: int
+    modified: int
+    """Nanoseconds; with the size, what tells a changed file."""
+    period: str | None
+    """The one period it is named for, if its name says so."""
+
+    @property
+    def state(self) -> tuple[str, int, int]:
+        return self.name, self.bytes, self.modified
+
+
+def raw_files(settings: Settings, definition: Definition) -> list[RawFile]:
+    """The archive's raw files in the order of their names; hidden ones and its definition are none."""
+    folder = (settings.raw_folder / definition.name).resolve()
+    if not folder.is_dir():
+        return []
+    found = [path for path in folder.rglob(definition.source.files) if _is_raw(path, folder, definition)]
+    return [_raw_file(path, folder, definition) for path in sorted(found)]
+
+
+def _is_raw(path: Path, folder: Path, definition: Definition) -> bool:
+    parts = path.relative_to(folder).parts
+    if any(part.startswith((".", "_")) for part in parts):
+        return False
+    if definition.source.format == "delta":
+        return (path / "_delta_log").is_dir()
+    return path.is_file() and path.name != RAW_DEFINITION
+
+
+def _raw_file(path: Path, folder: Path, definition: Definition) -> RawFile:
+    if path.is_dir():
+        # A Delta table changes exactly when its log grows; its newest log entry stands for it.
+        newest = max((path / "_delta_log").glob("*.json"), key=lambda entry: entry.name, default=None)
+        stat = newest.stat() if newest else path.stat()
+    else:
+        stat = path.stat()
+    return RawFile(
+        path.relative_to(folder).as_posix(), path, stat.st_size, stat.st_mtime_ns, _named_for(path, definition)
+    )
+
+
+def _named_for(path: Path, definition: Definition) -> str | None:
+    pattern = definition.source.period_in_name
+    match = re.search(pattern, path.name) if pattern else None
+    if match is None:
+        return None
+    period = match.group(1)
+    if not period or not PERIOD.fullmatch(period):
+        raise InputError(f"{path}: its name gives the period {period!r}, which is none; rename the file.")
+    return period
+
+
+def without_copies(files: list[RawFile]) -> tuple[list[RawFile], dict[RawFile, RawFile]]:
+    """Files with different content, and every further copy with the file it equals byte for byte."""
+    by_size: dict[int, list[RawFile]] = {}
+    for file in files:
+        by_size.setdefault(file.bytes, []).append(file)
+    kept: list[RawFile] = []
+    copies: dict[RawFile, RawFile] = {}
+    digests: dict[str, RawFile] = {}
+    for file in files:
+        if len(by_size[file.bytes]) > 1 and file.path.is_file():
+            digest = _sha256(file.path)
+            if digest in digests:
+                copies[file] = digests[digest]
+                continue
+            digests[digest] = file
+        kept.append(file)
+    return kept, copies
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def files_fingerprint(files: list[RawFile]) -> str:
+    """Names, sizes and times of the files a period is read from: when it differs, the input may have changed."""
+    content = "\n".join("\t".join(map(str, file.state)) for file in sorted(files, key=lambda f: f.name))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
