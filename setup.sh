@@ -130,7 +130,7 @@ make_venv() {
         .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
         cp requirements-build.lock .venv/.build.lock
     fi
-    say "installing the locked packages (600 MB on the first time) ..."
+    say "installing the locked packages (a minute or two the first time) ..."
     .venv/bin/uv --quiet pip sync --python .venv/bin/python --require-hashes \
         --build-constraints requirements-build.lock requirements.lock requirements-build.lock
     .venv/bin/uv --quiet pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .

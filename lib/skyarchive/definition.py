@@ -179,6 +179,11 @@ class Definition(_Strict):
         return self
 
     @property
+    def record_key(self) -> list[str]:
+        """The columns that together are one record."""
+        return self.unique or self.derive.record_key(self.object.column)
+
+    @property
     def attribute_names(self) -> list[str]:
         return list(self.attributes)
 

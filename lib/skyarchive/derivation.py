@@ -16,6 +16,10 @@ class _Method(BaseModel):
         """Columns that the reader adds to those of the files."""
         return frozenset()
 
+    def record_key(self, object_column: str) -> list[str]:
+        """What makes two raw rows the same record, unless the definition says."""
+        return []
+
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         """Raw columns the method reads, by the field of the definition that names them."""
         return {"attributes": list(attributes)}
@@ -50,6 +54,9 @@ class UpdateLog(_Method):
     gone: str | None = None
     """Boolean column that says the object left."""
 
+    def record_key(self, object_column: str) -> list[str]:
+        return [*self.order.by, object_column]
+
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         gone = {"derive.gone": [self.gone]} if self.gone else {}
         return super().columns_used(attributes) | {"derive.order": self.order.columns()} | gone
@@ -60,6 +67,9 @@ class FullSnapshots(_Method):
 
     method: Literal["snapshots"]
     order: Order
+
+    def record_key(self, object_column: str) -> list[str]:
+        return [*self.order.by, object_column]
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         return super().columns_used(attributes) | {"derive.order": self.order.columns()}

@@ -104,7 +104,8 @@ def _resolve(ivy: Path, lock: IO[str]) -> None:
     except subprocess.TimeoutExpired as error:
         raise SkyarchiveError(f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again.") from error
     if done.returncode:
-        tail = "\n".join(done.stdout.splitlines()[-_TAIL:])
+        said = [line for line in done.stdout.splitlines() if not line.startswith("\tat ")]
+        tail = "\n".join(said[-_TAIL:])
         raise SkyarchiveError(
             f"{COORDINATE} could not be fetched: that needs Java 17 or 21 and, this once, the network. "
             f"Spark's last lines:\n{tail}"

@@ -275,7 +275,7 @@ def _commit(entry: Mapping[str, Any], published: bool) -> Commit:
     rows = (entry.get("operationMetrics") or {}).get("numOutputRows")
     return Commit(
         version=entry["version"],
-        time=datetime.fromtimestamp(entry["timestamp"] / 1000, UTC),
+        time=datetime.fromtimestamp(entry["timestamp"] // 1000, UTC),
         operation=entry["operation"],
         step=metadata.get("step"),
         periods=metadata.get("periods") or [],

@@ -9,7 +9,8 @@ import great_expectations as gx
 from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.execution_engine import SparkDFExecutionEngine
-from great_expectations.expectations.expectation import ColumnMapExpectation, Expectation
+from great_expectations.expectations import ExpectColumnValuesToNotBeNull
+from great_expectations.expectations.expectation import Expectation
 from great_expectations.expectations.metrics import ColumnMapMetricProvider, column_condition_partial
 from great_expectations.expectations.registry import get_expectation_impl
 from pyspark.sql import Column
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 # Importing Great Expectations sends every Python warning of the process to logging; give them back.
 logging.captureWarnings(False)
 # What goes wrong while validating is in the results; its log lines would only repeat it on the terminal.
-logging.getLogger("great_expectations").setLevel(logging.CRITICAL)
+for _logger in ("great_expectations", "SQLQueryContextLogger"):
+    logging.getLogger(_logger).setLevel(logging.CRITICAL)
 
 VERDICT_ONLY: dict[str, Any] = {"result_format": "BOOLEAN_ONLY"}
 """Two aggregates for a whole suite, whatever its length: every format above it adds a job per expectation."""
 
+_NUMBER = "number"
 
-class ColumnValuesSatisfy(ColumnMapMetricProvider):
+
+class ColumnValuesSatisfy(ColumnMapMetricProvider):  # type: ignore[misc]
     """Rows where a Spark SQL predicate is true; false and unknown are unexpected."""
 
     condition_metric_name = "column_values.satisfy"
@@ -35,23 +39,24 @@ class ColumnValuesSatisfy(ColumnMapMetricProvider):
     filter_column_isnull = False
 
     @column_condition_partial(engine=SparkDFExecutionEngine)
-    def _spark(cls, column: Column, predicate: str, **_: Any) -> Column:  # noqa: N805
+    def _spark(cls, column: Column, predicate: str, **_: Any) -> Column:
         return F.coalesce(F.expr(predicate), F.lit(False))
 
 
-class ExpectColumnValuesToSatisfy(ColumnMapExpectation):
+class ExpectColumnValuesToSatisfy(ExpectColumnValuesToNotBeNull):  # type: ignore[misc]
     """Each row holds a Spark SQL predicate, which may use other columns of the row: unlike a row condition or
-    a column pair it shares the one aggregate of the suite."""
+    a column pair it shares the one aggregate of the suite. Counts rows as its base class does; other
+    expectations count values, so that a column of nulls alone would pass."""
 
     predicate: str
     map_metric: ClassVar[str] = "column_values.satisfy"
-    success_keys: ClassVar[tuple[str, ...]] = ("predicate",)
+    success_keys: ClassVar[tuple[str, ...]] = ("predicate", "mostly")
     args_keys: ClassVar[tuple[str, ...]] = ("column", "predicate")
 
 
 def build_expectation(kind: str, kwargs: dict[str, Any], text: str, why: str) -> Expectation:
     """An expectation object; a wrong or missing argument is a ValueError."""
-    meta = {"notes": why} if why else None
+    meta = {"notes": why} if why else {}
     expectation: Expectation = get_expectation_impl(kind)(**kwargs, description=text, meta=meta)
     return expectation
 
@@ -70,11 +75,16 @@ def validate(
 ) -> list[dict[str, Any]]:
     """The results of the expectations in their order, as JSON-ready dictionaries."""
     suite = gx.ExpectationSuite(name="suite")
-    # The suite takes its expectations as they are: add_expectation would refuse two that differ in text only.
-    suite.expectations = [expectation.copy() for expectation in expectations]
+    # Results come back with the ones that raised first: a number in the meta data restores the order.
+    suite.expectations = [_numbered(expectation, n) for n, expectation in enumerate(expectations)]
     batch = _whole_frame().get_batch({"dataframe": frame})
-    outcome = batch.validate(suite, result_format=result_format)
-    return [result.to_json_dict() for result in outcome.results]
+    results = [result.to_json_dict() for result in batch.validate(suite, result_format=result_format).results]
+    return sorted(results, key=lambda result: result["expectation_config"]["meta"].pop(_NUMBER))
+
+
+def _numbered(expectation: Expectation, number: int) -> Expectation:
+    copy: Expectation = expectation.copy(update={"meta": {**(expectation.meta or {}), _NUMBER: number}})
+    return copy
 
 
 def detailed(key_columns: Sequence[str], sample_rows: int) -> dict[str, Any]:

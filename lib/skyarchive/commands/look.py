@@ -19,7 +19,7 @@ FormatOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", min=0, help="Show at most this many rows. [default: 1000 in a table, else all]"),
+    typer.Option("--limit", min=0, help="Show at most this many rows; by default 1000 in a table, else all."),
 ]
 TableArgument = Annotated[
     str, typer.Argument(metavar="ARCHIVE.TABLE", help="The table, such as nba.updates.", show_default=False)
@@ -98,17 +98,23 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
     from skyarchive.lake import Commit
 
     commits = _lake().history(*split_table(table))
-    rows = limited((astuple(commit) for commit in commits), limit, format)
+    rows = [astuple(commit) for commit in commits]
+    if format != "json":
+        rows = [
+            tuple(", ".join(value) if isinstance(value, list) else value for value in row) for row in rows
+        ]
+    rows = list(limited(rows, limit, format))
     render([field.name for field in fields(Commit)], rows, format, title=table)
 
 
 def diff(
     table: TableArgument,
     old: Annotated[
-        int | None, typer.Option("--from", help="The older version. [default: the published one before --to]")
+        int | None,
+        typer.Option("--from", help="The older version; by default the published one before --to."),
     ] = None,
     new: Annotated[
-        int | None, typer.Option("--to", help="The newer version. [default: the last published one]")
+        int | None, typer.Option("--to", help="The newer version; by default the last published one.")
     ] = None,
     format: FormatOption = "table",
     limit: LimitOption = None,

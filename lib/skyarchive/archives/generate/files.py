@@ -4,6 +4,7 @@ import gzip
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,14 +33,9 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
     return path
 
 
-def write_parquet(path: Path, table: pa.Table, compression: str = "snappy", dictionary: bool = True) -> Path:
-    """The table as a parquet file."""
-    return write_atomically(
-        path,
-        lambda hidden: pq.write_table(
-            table, hidden, compression=compression, use_dictionary=dictionary, row_group_size=ROW_GROUP
-        ),
-    )
+def write_parquet(path: Path, table: pa.Table, **how: Any) -> Path:
+    """The table as a parquet file; `how` goes to pyarrow."""
+    return write_atomically(path, lambda hidden: pq.write_table(table, hidden, row_group_size=ROW_GROUP, **how))
 
 
 def write_gzip(path: Path, content: bytes) -> Path:

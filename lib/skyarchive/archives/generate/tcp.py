@@ -1,0 +1,49 @@
+"""Days of connections as Zeek logs them, with a plain header line, or as LBL-CONN-7 text."""
+
+from pathlib import Path
+
+import numpy as np
+
+from skyarchive.archives.generate import dirt_tcp, tcp_format, tcp_traffic
+from skyarchive.archives.generate.files import lines_as_bytes, write_gzip
+from skyarchive.archives.generate.options import GenerateOptions
+from skyarchive.archives.generate.seeds import stream
+from skyarchive.errors import SettingError
+
+_RECENT = ("2024-04-19", "2024-04-20", "2024-04-21")
+DEFAULT_PERIODS = {"zeek": _RECENT, "plain": _RECENT, "lbl": ("1993-09-16", "1993-09-17", "1993-09-18")}
+
+
+def generate(folder: Path, periods: list[str], options: GenerateOptions) -> list[Path]:
+    """Write one file per UTC day."""
+    days = [_day(period) for period in periods]
+    return [_write(folder, day, options) for day in days]
+
+
+def _day(period: str) -> np.datetime64:
+    try:
+        day = np.datetime64(period, "D")
+    except ValueError:
+        day = np.datetime64("NaT")
+    if str(day) != period or not np.datetime64("1970-01-01") <= day < np.datetime64("2100-01-01"):
+        raise SettingError(
+            f"{period!r} is not a period of tcp: use a day from 1970-01-01 to 2099-12-31, such as 2024-04-19."
+        )
+    return day
+
+
+def _write(folder: Path, day: np.datetime64, options: GenerateOptions) -> Path:
+    lbl = options.flavour == "lbl"
+    traffic = tcp_traffic.of_day(options, day, v6=not lbl)
+    rng = stream(options.seed, "tcp", "words", str(day))
+    if lbl:
+        head, lines, foot = [], tcp_format.lbl_lines(traffic, day), []
+    else:
+        zeek = options.flavour == "zeek"
+        head = tcp_format.zeek_header(day) if zeek else tcp_format.plain_header()
+        lines = tcp_format.conn_lines(traffic, day, rng, by_end=zeek)
+        foot = tcp_format.zeek_footer(day) if zeek else []
+    if options.dirt_share:
+        lines = dirt_tcp.dirty(lines, options, day)
+    name = f"lbl-conn-{day}.txt.gz" if lbl else f"conn_{day}.log.gz"
+    return write_gzip(folder / name, lines_as_bytes(head, lines, foot))

@@ -1,0 +1,1 @@
+"""Compiled kernels on plain arrays: no Spark, no input or output."""

@@ -1,0 +1,187 @@
+"""The rows of raw files as one Spark frame: `source`, `file`, `row`, `fault`, `text` and the definition's columns.
+
+`source` is the raw file's name; `file` differs from it only for a Delta table, which is many data files."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from skyarchive.definition import NUMERIC_TYPES, Definition
+from skyarchive.errors import InputError
+from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
+from skyarchive.reading.files import RawFile
+from skyarchive.reading.text import Batch, csv_layout, read_text
+
+TEXT_FORMATS = frozenset({"csv", "conn_log"})
+
+
+def inspect(definition: Definition, file: RawFile) -> pa.Schema | None:
+    """Refuse a file whose columns are not the definition's; the schema it has, if it is no text."""
+    try:
+        return _INSPECT[definition.source.format](definition, file)
+    except InputError as error:
+        raise InputError(f"{definition.name}, file {file.name}: {error}") from error
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(
+            f"{definition.name}, file {file.name}: cannot be read, it seems truncated or damaged "
+            f"({_first_line(error)}); fetch it again."
+        ) from error
+
+
+def _inspect_csv(definition: Definition, file: RawFile) -> None:
+    _check_columns(definition, csv_layout(file.path, definition.source.delimiter).columns)
+
+
+def _inspect_conn_log(definition: Definition, file: RawFile) -> None:
+    _check_columns(definition, conn_columns(conn_layout(file.path)))
+
+
+def _inspect_parquet(definition: Definition, file: RawFile) -> pa.Schema:
+    import pyarrow.parquet as pq
+
+    if file.bytes == 0:
+        raise InputError("is empty; remove it or fetch it again.")
+    return _checked_schema(definition, pq.read_schema(file.path))
+
+
+def _inspect_delta(definition: Definition, file: RawFile) -> pa.Schema:
+    from deltalake import DeltaTable
+
+    return _checked_schema(definition, pa.schema(DeltaTable(str(file.path)).schema().to_arrow()))
+
+
+_INSPECT = {
+    "csv": _inspect_csv,
+    "conn_log": _inspect_conn_log,
+    "parquet": _inspect_parquet,
+    "delta": _inspect_delta,
+}
+
+
+def _check_columns(definition: Definition, found: list[str]) -> None:
+    missing = [name for name, column in definition.columns.items() if column.checked and name not in found]
+    if missing:
+        raise InputError(
+            f"the column {missing[0]} is missing (all missing: {', '.join(missing)}); it has {', '.join(found)}. "
+            "Was a column renamed?"
+        )
+
+
+def _checked_schema(definition: Definition, schema: pa.Schema) -> pa.Schema:
+    _check_columns(definition, schema.names)
+    for name, column in definition.columns.items():
+        if name in schema.names and not _fits(column.type, schema.field(name).type):
+            raise InputError(f"the column {name} is {schema.field(name).type}, must be {column.type}; was it retyped?")
+    return schema
+
+
+def _fits(declared: str, found: pa.DataType) -> bool:
+    if pa.types.is_dictionary(found):
+        found = found.value_type
+    if pa.types.is_null(found):
+        return True
+    if declared in NUMERIC_TYPES:
+        return pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_decimal(found)
+    if declared in ("date", "timestamp"):
+        return pa.types.is_date(found) or pa.types.is_timestamp(found)
+    if declared == "boolean":
+        return pa.types.is_boolean(found)
+    return pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
+
+
+def read_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
+    """Every row of the files with its number; a column a file lacks is null, one the definition lacks is left."""
+    schemas = [(file, inspect(definition, file)) for file in files]
+    if definition.source.format in TEXT_FORMATS:
+        return _read_text_rows(spark, definition, files)
+    groups: dict[str, list[RawFile]] = {}
+    for file, schema in schemas:
+        assert schema is not None
+        key = str(file.path) if definition.source.format == "delta" else schema.remove_metadata().to_string()
+        groups.setdefault(key, []).append(file)
+    frames = [_read_native_rows(spark, definition, group) for group in groups.values()]
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.unionByName(frame, allowMissingColumns=True)
+    return whole
+
+
+def _read_native_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
+    """Files of one schema, or one Delta table."""
+    if definition.source.format == "delta":
+        frame = spark.read.format("delta").load(str(files[0].path))
+    else:
+        frame = spark.read.parquet(*(str(file.path) for file in files))
+    present = [name for name in definition.columns if name in frame.columns]
+    path = F.expr("url_decode(replace(_metadata.file_path, '+', '%2B'))")
+    file = F.substring_index(path, f"{_raw_folder(files[0])}/", -1)
+    source = F.lit(files[0].name) if definition.source.format == "delta" else file
+    return frame.select(
+        source.alias("source"),
+        file.alias("file"),
+        (F.col("_metadata.row_index") + 1).alias("row"),
+        F.lit(None).cast("string").alias("fault"),
+        F.lit(None).cast("string").alias("text"),
+        *present,
+    )
+
+
+def _raw_folder(file: RawFile) -> str:
+    return str(file.path).removesuffix(f"/{file.name}")
+
+
+def _read_text_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
+    own = [*definition.columns, *sorted(definition.derive.reader_columns)]
+    schema = "file string, row bigint, fault string, text string, " + ", ".join(f"`{c}` string" for c in own)
+    listed = spark.createDataFrame([(file.name, str(file.path)) for file in files], "name string, path string")
+    source = definition.source
+    read = partial(_text_batches, own, source.format, source.delimiter, source.missing)
+    rows = listed.repartition(len(files)).mapInArrow(read, schema)
+    return rows.select(F.col("file").alias("source"), *rows.columns)
+
+
+def _text_batches(
+    own: list[str], kind: str, delimiter: str, missing: list[str], listed: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Runs on the workers: the batches of every listed file. A file that breaks off ends in a row without a
+    number, so that what reads on can refuse the file instead of failing without a word."""
+    for batch in listed:
+        for name, path in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            try:
+                batches = (
+                    read_conn_log(Path(path), missing)
+                    if kind == "conn_log"
+                    else read_text(Path(path), csv_layout(Path(path), delimiter))
+                )
+                for rows in batches:
+                    yield _arrow(own, name, rows)
+            except (OSError, pa.ArrowException, InputError) as error:
+                yield _file_fault(own, name, f"the file breaks off or is damaged ({_first_line(error)})")
+
+
+def _arrow(own: list[str], name: str, batch: Batch) -> pa.RecordBatch:
+    count = len(batch.rows)
+    empty = pa.nulls(count, pa.string())
+    columns = [batch.columns.get(column, empty) for column in own]
+    texts = empty if batch.texts is None else batch.texts
+    file = pa.array([name] * count, pa.string())
+    rows = pa.array(batch.rows, pa.int64())
+    return pa.RecordBatch.from_arrays(
+        [file, rows, batch.faults.cast(pa.string()), texts, *columns], ["file", "row", "fault", "text", *own]
+    )
+
+
+def _file_fault(own: list[str], name: str, fault: str) -> pa.RecordBatch:
+    nothing = pa.nulls(1, pa.string())
+    return pa.RecordBatch.from_arrays(
+        [pa.array([name]), pa.nulls(1, pa.int64()), pa.array([fault]), nothing, *([nothing] * len(own))],
+        ["file", "row", "fault", "text", *own],
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0].rstrip(".")

@@ -1,0 +1,1 @@
+"""The steps' transforms: frames in, frames out."""

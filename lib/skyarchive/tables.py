@@ -1,0 +1,120 @@
+"""The one place where Spark reads and writes Delta tables: by version, by period, one commit at a time."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from skyarchive.contracts import TableContract, table_contract
+from skyarchive.definition import Definition
+from skyarchive.errors import SchemaError
+from skyarchive.lake import UNVERSIONED, Lake
+from skyarchive.names import periods_predicate, sql_text
+from skyarchive.settings import Settings
+
+# VACUUM destroys what old versions need: results stay reproducible for ten years.
+_PROPERTIES = {
+    "delta.logRetentionDuration": "interval 3650 days",
+    "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.enableDeletionVectors": "false",  # readers without Spark take the data files as they are
+}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What a commit says of itself (userMetadata)."""
+
+    run_id: str
+    step: str
+    archive: str
+    periods: list[str]
+    code_version: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    input_versions: dict[str, Any] = field(default_factory=dict)
+
+    def metadata(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+class Tables:
+    """The Delta tables of one archive."""
+
+    def __init__(self, spark: SparkSession, settings: Settings, definition: Definition):
+        self._spark = spark
+        self._root = Path(settings.warehouse).absolute() / definition.name
+        self._definition = definition
+        self._lake = Lake(settings)
+
+    def contract(self, table: str) -> TableContract:
+        return table_contract(self._definition, table)
+
+    def read(self, table: str, version: int, periods: list[str] | None = None) -> DataFrame:
+        """The table at a version, whole or only some periods."""
+        frame = self._spark.read.format("delta").option("versionAsOf", version).load(self._path(table))
+        self.contract(table).compare(frame.schema)
+        return frame.where(periods_predicate(periods)) if periods else frame
+
+    def replace(self, table: str, frame: DataFrame, periods: list[str], commit: Commit) -> int:
+        """Replace exactly these periods in one commit; the version it made."""
+        return self._write(table, frame, commit, "overwrite", replaceWhere=periods_predicate(periods))
+
+    def append(self, table: str, frame: DataFrame, commit: Commit) -> int:
+        return self._write(table, frame, commit, "append")
+
+    def overwrite(self, table: str, frame: DataFrame, commit: Commit) -> int:
+        return self._write(table, frame, commit, "overwrite")
+
+    def rows_frame(self, table: str, rows: list[dict[str, Any]]) -> DataFrame:
+        """Rows of plain values as a frame of that table."""
+        contract = self.contract(table)
+        values = [tuple(row[column] for column in contract.columns) for row in rows]
+        schema = ", ".join(f"`{column}` {kind}" for column, kind in contract.columns.items())
+        return self._spark.createDataFrame(values, schema).coalesce(1)
+
+    def discard_unpublished(self) -> list[str]:
+        """Put tables back to their published version where a run left a commit and never published it."""
+        archive = self._definition.name
+        published = self._lake.publications(archive)
+        discarded = []
+        for table in self._lake.tables(archive):
+            version, metadata = self._lake.last_commit(archive, table)
+            if table in UNVERSIONED or not metadata.get("run_id") or version in published.get(table, ()):
+                continue
+            # Version 0 is the empty table: its creation writes no rows.
+            last_good = max(published.get(table, {0}))
+            self._spark.sql(f"restore table delta.`{self._path(table)}` to version as of {last_good}")
+            discarded.append(table)
+        return discarded
+
+    def _write(self, table: str, frame: DataFrame, commit: Commit, mode: str, **options: str) -> int:
+        contract = self.contract(table)
+        self._ensure(contract)
+        writer = contract.conform(frame).write.format("delta").mode(mode)
+        writer.option("userMetadata", commit.metadata()).options(**options).save(self._path(table))
+        return self._lake.open(self._definition.name, table).version()
+
+    def _ensure(self, contract: TableContract) -> None:
+        """Make the table if it is not there; if it is, its columns must be the contract's."""
+        path = self._path(contract.table)
+        if contract.table in self._lake.tables(self._definition.name):
+            existing = self._spark.read.format("delta").load(path).schema
+            try:
+                contract.compare(existing)
+            except SchemaError as error:
+                raise SchemaError(
+                    f"{error} The table was made under another definition of {contract.archive}: give the new one "
+                    f"another name, or move {self._root} away and run again."
+                ) from error
+            return
+        properties = _PROPERTIES | {f"delta.constraints.{name}": text for name, text in contract.checks.items()}
+        listed = ", ".join(f"{sql_text(key)} = {sql_text(value)}" for key, value in properties.items())
+        partitioned = "partitioned by (period)" if contract.partitioned else ""
+        self._spark.sql(
+            f"create table delta.`{path}` ({contract.ddl}) using delta {partitioned} "
+            f"comment {sql_text(contract.about)} tblproperties ({listed})"
+        )
+
+    def _path(self, table: str) -> str:
+        return str(self._root / table)
