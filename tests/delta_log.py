@@ -19,10 +19,15 @@ _DELTA_TYPES = {
 
 _TIME = 1_700_000_000_000
 _TEXTS = ("run_id", "step", "input_versions", "output_versions", "parameters", "code_version")
+_COUNTS = ("rows_in", "rows_out")
 RUNS = pa.schema(
-    [("period", pa.string()), *((name, pa.string()) for name in _TEXTS)]
-    + [("started", pa.timestamp("us", "UTC")), ("seconds", pa.float64())]
-    + [("rows_in", pa.int64()), ("rows_out", pa.int64())]
+    [
+        ("period", pa.string()),
+        *((name, pa.string()) for name in _TEXTS),
+        *((name, pa.int64()) for name in _COUNTS),
+        ("started", pa.timestamp("us", "UTC")),
+        ("seconds", pa.float64()),
+    ]
 )
 
 

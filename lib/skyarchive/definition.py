@@ -13,7 +13,7 @@ ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "ti
 RAW_COLUMNS = frozenset({"period", "file", "row"})
 NUMERIC_TYPES = frozenset({"int", "bigint", "double"})
 RESERVED_COLUMNS = frozenset(
-    {"period", "file", "row", "snapshot", "object", "gone", "time", "label", "name", "fingerprint", "next_snapshot"}
+    {"period", "file", "row", "snapshot", "object", "gone", "time", "label", "name", "fingerprint", "next_snapshot", "last_time"}
 )
 
 

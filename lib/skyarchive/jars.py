@@ -14,7 +14,7 @@ from skyarchive.errors import SkyarchiveError
 from skyarchive.settings import Settings, load_settings
 
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
-# Of what Delta asks for only io.delta and io.unitycatalog are needed: pyspark carries newer copies of the rest.
+# Only io.delta and io.unitycatalog are needed of what Delta asks for: pyspark has newer copies of the rest.
 CARRIED_BY_SPARK = "com.*:*,org.*:*,jakarta.*:*,javax.*:*"
 SUMS_FILE = Path(__file__).with_name("delta_jars.sha256")
 FETCH_TIMEOUT = 900.0
@@ -63,8 +63,8 @@ def _fetch_under(lock: IO[str], folder: Path) -> None:
         _resolve(ivy, lock)
         if faulty := faulty_jars(ivy / "jars"):
             raise SkyarchiveError(
-                f"{faulty[0]} as fetched is missing or has not the sha256 pinned in {SUMS_FILE.name}; nothing "
-                "was installed. Clear the local Maven and Ivy caches, or look into who serves you the file."
+                f"{faulty[0]} as fetched is missing or has not the sha256 pinned in {SUMS_FILE.name}; "
+                "nothing was installed. Clear the local Maven and Ivy caches, then try again."
             )
         for name in pinned_sums():
             (ivy / "jars" / name).replace(folder / name)
@@ -102,7 +102,9 @@ def _resolve(ivy: Path, lock: IO[str]) -> None:
             pass_fds=[lock.fileno()],  # a JVM that outlives a killed parent still holds the lock
         )
     except subprocess.TimeoutExpired as error:
-        raise SkyarchiveError(f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again.") from error
+        raise SkyarchiveError(
+            f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again."
+        ) from error
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if not line.startswith("\tat ")]
         tail = "\n".join(said[-_TAIL:])

@@ -29,7 +29,7 @@ UNVERSIONED = ("runs", "quality", "files")
 """Tables that describe the runs themselves: no run publishes them, so their latest version counts."""
 
 _BATCH = 10_000
-_GLOB = re.compile(r"[*?\[\]\\]")
+_UNREADABLE = re.compile(r"[*?\[\]\\%]")  # DuckDB takes them for patterns, or delta-rs for escapes
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Lake:
 
     def tables(self, archive: str) -> list[str]:
         """The archive's tables that have a commit, published or not."""
-        return [name for name in TABLES if any((self.root / archive / name / "_delta_log").glob("*.json"))]
+        return [name for name in TABLES if self._log_versions(archive, name)]
 
     def publications(self, archive: str) -> dict[str, set[int]]:
         """Every version of every table that some run of the archive has published."""
@@ -107,20 +107,16 @@ class Lake:
         """The table's log at a version, or at its latest one, published or not."""
         if table not in self.tables(archive):
             raise SkyarchiveError(f"There is no table {archive}.{table}. {self._inventory()}")
-        path = str(self.root / archive / table)
+        known = self._log_versions(archive, table)
+        # Asked here, because delta-rs would count up to a version that is far away.
+        if version is not None and not known[0] <= version <= known[-1]:
+            raise SkyarchiveError(
+                f"{archive}.{table} has no version {version}: its versions are {known[0]} to {known[-1]}."
+            )
         try:
-            if version is None:
-                return DeltaTable(path)
-            if version >= 0:
-                return DeltaTable(path, version=version)
+            return DeltaTable(str(self.root / archive / table), version=version)
         except DeltaError as error:
-            if version is None:
-                raise SkyarchiveError(f"The log of {archive}.{table} cannot be read: {error}.") from error
-        history = self.open(archive, table).history()
-        raise SkyarchiveError(
-            f"{archive}.{table} has no version {version}: "
-            f"its versions are {history[-1]['version']} to {history[0]['version']}."
-        )
+            raise SkyarchiveError(f"The log of {archive}.{table} cannot be read: {error}.") from error
 
     def connect(
         self, sql_tables: Iterable[TableName], versions: Mapping[TableName, int] | None = None
@@ -217,6 +213,10 @@ class Lake:
             if re.search(rf'\b{archive}"?\s*\.\s*"?{table}\b', sql, re.IGNORECASE)
         }
 
+    def _log_versions(self, archive: str, table: str) -> list[int]:
+        log = self.root / archive / table / "_delta_log"
+        return sorted(int(file.stem) for file in log.glob("*.json") if file.stem.isdigit())
+
     def _select(self, archive: str, table: str, version: int | None = None) -> str:
         log = self.open(archive, table, version)
         return select_files(
@@ -260,8 +260,8 @@ def _local_folder(warehouse: str) -> Path:
     path = unquote(warehouse.removeprefix("file://")) if warehouse.startswith("file://") else warehouse
     if "://" in path:
         raise SettingError(f"warehouse {warehouse!r} is not a local folder: read it with --engine spark.")
-    if _GLOB.search(path):
-        raise SettingError(f"warehouse {warehouse!r}: use a folder without any of * ? [ ] \\ in its path.")
+    if _UNREADABLE.search(path):
+        raise SettingError(f"warehouse {warehouse!r}: use a folder without any of * ? [ ] \\ % in its path.")
     return Path(path).absolute()
 
 

@@ -5,7 +5,8 @@ import re
 from skyarchive.errors import SettingError
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
-COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,126}")
+# Names with a _ in front are for the columns that steps add and take away again.
+COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,126}")
 PERIOD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 
 TABLES = (

@@ -5,7 +5,6 @@ failing periods searched for, by halving, and validated alone with samples of th
 """
 
 import json
-import math
 import re
 import threading
 from collections.abc import Iterable, Sequence
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = [
-    "CheckResult", "Fault", "Suite", "check", "explain_failure", "failed_periods", "load_suite", "preload",
-    "quality_rows", "suite_exists",
+    "CheckResult", "Fault", "Suite", "check", "explain_failure", "failed_periods", "load_suite",
+    "period_list", "preload", "quality_rows", "suite_exists",
 ]  # fmt: skip
 
 KEY_COLUMNS = ("period", "file", "row", "snapshot", "object")
@@ -88,7 +87,7 @@ class _Search:
         """The faults of each entry by period. An entry that could not be judged at all (a column is missing
         or of another type), or whose offending rows are of none of the periods, fails them all."""
         found: list[dict[str, Fault]] = [{} for _ in self.entries]
-        judged = [n for n, verdict in enumerate(verdicts) if _raised(verdict) is None]
+        judged = [n for n, verdict in enumerate(verdicts) if not _raised(verdict)]
         if judged and len(self.periods) > 1 and "period" in self.frame.columns:
             self._halve(self.periods, judged, found)
         rest = [n for n, faults in enumerate(found) if not faults]
@@ -122,7 +121,7 @@ class _Search:
         faults = {}
         for n, detail in zip(entries, details, strict=True):
             rows = detail["result"].get("partial_unexpected_index_list", [])
-            sample = [_plain({column: row.get(column) for column in shown[n]}) for row in rows]
+            sample = [{column: row.get(column) for column in shown[n]} for row in rows]
             faults[n] = Fault(_observed(self.entries[n], detail, sample, part.columns), sample, detail)
         return faults
 
@@ -133,16 +132,14 @@ class _Search:
         return list(dict.fromkeys((*(key for key in self.key_columns if key in part.columns), *used)))
 
 
-def _raised(detail: dict[str, Any]) -> str | None:
-    """The message of the exception that kept an expectation from being judged, if any."""
-    info = detail["exception_info"]
-    infos = [info] if "raised_exception" in info else list(info.values())
-    return next((str(i.get("exception_message")) for i in infos if i.get("raised_exception")), None)
+def _raised(detail: dict[str, Any]) -> bool:
+    """Whether the expectation could not be judged at all."""
+    return bool(detail["exception_info"]["raised_exception"])
 
 
 def _observed(entry: Entry, detail: dict[str, Any], sample: list[dict[str, Any]], columns: list[str]) -> str:
-    message = _raised(detail)
-    if message is not None:
+    if _raised(detail):
+        message = detail["exception_info"]["exception_message"]
         unknown = re.search(r"with name `(\w+)` cannot be resolved", message)
         missing = unknown[1] if unknown else entry.column
         return message.partition("\n")[0] if missing in columns else f"there is no column {missing}"
@@ -150,14 +147,6 @@ def _observed(entry: Entry, detail: dict[str, Any], sample: list[dict[str, Any]]
     if counts["element_count"] == 1 and len(sample) == 1:
         return f"{entry.column} is {json.dumps(sample[0].get(entry.column))}"
     return f"{counts['unexpected_count']} of {counts['element_count']} rows"
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row that is JSON for every reader: NaN and infinities become text."""
-    return {
-        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
-    }
 
 
 def failed_periods(results: Iterable[CheckResult]) -> list[str]:
@@ -192,8 +181,8 @@ def explain_failure(
     failures = [result for result in results if result.faults]
     periods = failed_periods(results)
     lines = [
-        f"{step} of {archive} {_listed(periods)}: {len(failures)} of {len(results)} checks of {table_name} "
-        "failed; nothing was published for it, the last version stays."
+        f"{step} of {archive} {period_list(periods)}: {len(failures)} of {len(results)} checks of "
+        f"{table_name} failed; nothing was published for it, the last version stays."
     ]
     for result in failures[:_SHOWN_FAILURES]:
         period, fault = min(result.faults.items())
@@ -207,6 +196,7 @@ def explain_failure(
     return "\n".join(lines)
 
 
-def _listed(periods: list[str]) -> str:
+def period_list(periods: Sequence[str]) -> str:
+    """Periods as a person reads them, the first few by name."""
     more = len(periods) - _SHOWN_PERIODS
     return ", ".join(periods[:_SHOWN_PERIODS]) + (f" and {more} more" if more > 0 else "")

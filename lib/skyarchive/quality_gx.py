@@ -1,16 +1,18 @@
 """Great Expectations on Spark frames, the cheap way. Importing this module takes seconds: import it late."""
 
 import logging
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import great_expectations as gx
 from great_expectations.core.batch_definition import BatchDefinition
+from great_expectations.core.expectation_validation_result import ExpectationValidationResult
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.execution_engine import SparkDFExecutionEngine
 from great_expectations.expectations import ExpectColumnValuesToNotBeNull
-from great_expectations.expectations.expectation import Expectation
+from great_expectations.expectations.expectation import ColumnMapExpectation, Expectation
 from great_expectations.expectations.metrics import ColumnMapMetricProvider, column_condition_partial
 from great_expectations.expectations.registry import get_expectation_impl
 from pyspark.sql import Column
@@ -31,7 +33,7 @@ VERDICT_ONLY: dict[str, Any] = {"result_format": "BOOLEAN_ONLY"}
 _NUMBER = "number"
 
 
-class ColumnValuesSatisfy(ColumnMapMetricProvider):  # type: ignore[misc]
+class ColumnValuesSatisfy(ColumnMapMetricProvider):
     """Rows where a Spark SQL predicate is true; false and unknown are unexpected."""
 
     condition_metric_name = "column_values.satisfy"
@@ -43,15 +45,16 @@ class ColumnValuesSatisfy(ColumnMapMetricProvider):  # type: ignore[misc]
         return F.coalesce(F.expr(predicate), F.lit(False))
 
 
-class ExpectColumnValuesToSatisfy(ExpectColumnValuesToNotBeNull):  # type: ignore[misc]
+class ExpectColumnValuesToSatisfy(ColumnMapExpectation):
     """Each row holds a Spark SQL predicate, which may use other columns of the row: unlike a row condition or
-    a column pair it shares the one aggregate of the suite. Counts rows as its base class does; other
-    expectations count values, so that a column of nulls alone would pass."""
+    a column pair it shares the one aggregate of the suite."""
 
     predicate: str
     map_metric: ClassVar[str] = "column_values.satisfy"
     success_keys: ClassVar[tuple[str, ...]] = ("predicate", "mostly")
     args_keys: ClassVar[tuple[str, ...]] = ("column", "predicate")
+    # Counts rows. The base class counts values: a column of nulls alone would pass whatever the predicate.
+    _validate = ExpectColumnValuesToNotBeNull._validate
 
 
 def build_expectation(kind: str, kwargs: dict[str, Any], text: str, why: str) -> Expectation:
@@ -78,13 +81,35 @@ def validate(
     # Results come back with the ones that raised first: a number in the meta data restores the order.
     suite.expectations = [_numbered(expectation, n) for n, expectation in enumerate(expectations)]
     batch = _whole_frame().get_batch({"dataframe": frame})
-    results = [result.to_json_dict() for result in batch.validate(suite, result_format=result_format).results]
+    results = [_as_json(result) for result in batch.validate(suite, result_format=result_format).results]
     return sorted(results, key=lambda result: result["expectation_config"]["meta"].pop(_NUMBER))
 
 
-def _numbered(expectation: Expectation, number: int) -> Expectation:
-    copy: Expectation = expectation.copy(update={"meta": {**(expectation.meta or {}), _NUMBER: number}})
-    return copy
+def _as_json(result: ExpectationValidationResult) -> dict[str, Any]:
+    """The result as JSON; its own conversion turns NaN, the very value to be shown, into null, and gives the
+    exceptions of several metrics in another shape than one."""
+    as_json: dict[str, Any] = result.to_json_dict()
+    info = as_json["exception_info"]
+    infos = [info] if "raised_exception" in info else list(info.values())
+    message = next((i["exception_message"] for i in infos if i["raised_exception"]), None)
+    as_json["exception_info"] = {
+        "raised_exception": message is not None,
+        "exception_message": message,
+        "exception_traceback": None,
+    }
+    as_json["result"] = _plain(result.result)
+    return as_json
+
+
+def _plain(value: Any) -> Any:
+    """JSON for every reader: what it cannot say (NaN, infinity, a time) becomes text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def detailed(key_columns: Sequence[str], sample_rows: int) -> dict[str, Any]:

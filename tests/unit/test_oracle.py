@@ -2,6 +2,7 @@
 
 import gzip
 import math
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -144,21 +145,46 @@ def test_stocks_beta_and_slope_by_hand() -> None:
     # Own return = 3 * market + 1, so the covariance is 3 times the variance. A constant market has none.
     market = np.tile([0.01, -0.01, 0.02, 0.0], 50)
     assert prices.betas(3 * market + 1, market).tolist() == [3.0]
-    assert math.isnan(prices.betas(market, np.full(200, 0.1))[0])
+    assert math.isnan(prices.betas(market, np.full(200, 0.3))[0])
     # Half a unit a day, in both full windows of 201 closes.
     assert prices.slopes(100 + 0.5 * np.arange(201)).tolist() == [0.5, 0.5]
     # Flat but for the last: (199 - 99.5) * 6700 / sum of (x - 99.5)^2 = 666650 / 666650.
     assert prices.slopes(np.array([1.0] * 199 + [6701.0])).tolist() == [1.0]
 
 
+def prices_file(
+    folder: Path, closes: Mapping[str, Sequence[float | None]], first: date = date(2004, 1, 1)
+) -> Path:
+    """One row per ticker and day that has a close."""
+    lines = [
+        f"{first + timedelta(days=k)},{ticker},1,1e9,0,{close},0\n"
+        for ticker, of_days in closes.items()
+        for k, close in enumerate(of_days)
+        if close is not None
+    ]
+    path = folder / "prices.csv.gz"
+    path.write_bytes(gzip.compress((HEADER + "".join(lines)).encode()))
+    return path
+
+
+def test_stocks_alive_from_the_201st_row(tmp_path: Path) -> None:
+    # Alone, A is the market: beta 1. Its last 200 closes are flat but for the last: slope 1, as above.
+    closes = [1.0] * 200 + [6701.0]
+    assert told(oracle.stocks([prices_file(tmp_path, {"A": closes[:200]})])) == []
+    assert told(oracle.stocks([prices_file(tmp_path, {"A": closes})])) == [("2004", 200, "A", 1.0, 1.0)]
+
+
+def test_stocks_market_is_the_mean_over_tickers(tmp_path: Path) -> None:
+    # The market is a third of A's return, so A's beta is 3.
+    flat = [50.0] * 201
+    path = prices_file(tmp_path, {"A": [100.0, 110.0] * 100 + [100.0], "B": flat, "C": flat})
+    assert oracle.stocks([path]).updates["beta"].tolist() == [3.0, 0.0, 0.0]
+
+
 def test_stocks_alive_gone_and_back(tmp_path: Path) -> None:
     # A goes 100, 110, 100, 110 ...; B is flat and has no row on day 202. Day 200 is 2004-12-31.
-    days = [(date(2004, 6, 14) + timedelta(days=k)).isoformat() for k in range(204)]
-    lines = [f"{day},A,1,200,0,{100 + 10 * (k % 2)},0\n" for k, day in enumerate(days)]
-    lines += [f"{day},B,1,200,0,50,0\n" for k, day in enumerate(days) if k != 202]
-    path = tmp_path / "prices.csv.gz"
-    path.write_bytes(gzip.compress((HEADER + "".join(lines)).encode()))
-    derived = oracle.stocks([path])
+    closes: dict[str, list[float | None]] = {"A": [100.0, 110.0] * 102, "B": [50.0] * 202 + [None, 50.0]}
+    derived = oracle.stocks([prices_file(tmp_path, closes, first=date(2004, 6, 14))])
     # B's returns are 0, so the market is half of A's return: beta 2 for A, 0 for B.
     # A's slope on day 200: 100 pairs (110, 100) give 5 * (x - (x + 1)) each, -500 / 666650 = -0.0 = 0.0;
     # on day 201 +500 / 666650: no change. On day 202 the market is A's return r = -1/11 alone. With
@@ -194,26 +220,26 @@ def test_stocks_refuses_the_first_fault_of_a_row(tmp_path: Path) -> None:
         "2005-01-03,A,1,2,1,0,5",  # 7: close 0
         "2005-01-03,A,1,1,2,1,5",  # 8: high < low
         "2005-01-03,A,-1,2,1,1,5",  # 9: negative open
-        "2006-01-03,A,1,2,1,1,5",  # 10: another year than the file's
-        '2005-01-03,"A,B",0,2,0,1,0',  # 11: good: zero open, low and volume, a comma in the ticker
+        '2005-01-03,"A,B",0,2,0,1,0',  # 10: good: zero open, low and volume, a comma in the ticker
         "",  # a blank line is no record
-        "2005-01-03,A,1,2,1,1,5",  # 12: good, the first A of the day
-        "2005-01-03,A,1,2,1,1,5",  # 13: the second
+        "2005-01-03,A,1,2,1,1,5",  # 11: good, the first A of the day
+        "2005-01-03,A,1,2,1,1,5",  # 12: the second
+        "2006-01-03,A,1,2,1,1,5",  # 13: another year than the file's
     ]
     path = tmp_path / "daily_2005.csv"
     path.write_text(HEADER + "\n".join(rows) + "\n")
     derived = oracle.stocks([path])
     kinds = ["fields", "fields", "date", "number", "number", "number", "close", "high_low", "negative"]
     expected = [("2005", "daily_2005.csv", row, kind) for row, kind in enumerate(kinds, start=1)]
-    expected += [("2005", "daily_2005.csv", 10, "other_period"), ("2005", "daily_2005.csv", 13, "duplicate")]
+    expected += [("2005", "daily_2005.csv", 12, "duplicate"), ("2005", "daily_2005.csv", 13, "other_period")]
     assert refusals(derived) == expected
     assert rows_of(derived.objects) == [("2005", "A", "A"), ("2005", "A,B", "A,B")]
 
 
 def test_stocks_row_without_a_date_goes_to_the_first_year_of_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "prices.csv"
+    path = tmp_path / "prices_2005_2006.csv"  # two numbers: named for no year
     path.write_text(HEADER + "2006-01-03,A,1,2,1,1,5\nsoon,A,1,2,1,1,5\n2005-01-03,A,1,2,1,1,5\n")
-    assert refusals(oracle.stocks([path])) == [("2005", "prices.csv", 2, "date")]
+    assert refusals(oracle.stocks([path])) == [("2005", path.name, 2, "date")]
 
 
 # tcp

@@ -103,8 +103,7 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
         rows = [
             tuple(", ".join(value) if isinstance(value, list) else value for value in row) for row in rows
         ]
-    rows = list(limited(rows, limit, format))
-    render([field.name for field in fields(Commit)], rows, format, title=table)
+    render([field.name for field in fields(Commit)], limited(rows, limit, format), format, title=table)
 
 
 def diff(

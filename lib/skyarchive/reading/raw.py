@@ -1,6 +1,6 @@
-"""The rows of raw files as one Spark frame: `source`, `file`, `row`, `fault`, `text` and the definition's columns.
+"""The rows of raw files as one Spark frame: `_source`, `file`, `row`, `_fault`, `_text` and the definition's columns.
 
-`source` is the raw file's name; `file` differs from it only for a Delta table, which is many data files."""
+`_source` is the raw file's name; `file` differs from it only for a Delta table, which is many data files."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -121,11 +121,11 @@ def _read_native_rows(spark: SparkSession, definition: Definition, files: list[R
     file = F.substring_index(path, f"{_raw_folder(files[0])}/", -1)
     source = F.lit(files[0].name) if definition.source.format == "delta" else file
     return frame.select(
-        source.alias("source"),
+        source.alias("_source"),
         file.alias("file"),
         (F.col("_metadata.row_index") + 1).alias("row"),
-        F.lit(None).cast("string").alias("fault"),
-        F.lit(None).cast("string").alias("text"),
+        F.lit(None).cast("string").alias("_fault"),
+        F.lit(None).cast("string").alias("_text"),
         *present,
     )
 
@@ -136,12 +136,12 @@ def _raw_folder(file: RawFile) -> str:
 
 def _read_text_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
     own = [*definition.columns, *sorted(definition.derive.reader_columns)]
-    schema = "file string, row bigint, fault string, text string, " + ", ".join(f"`{c}` string" for c in own)
+    schema = "file string, row bigint, _fault string, _text string, " + ", ".join(f"`{c}` string" for c in own)
     listed = spark.createDataFrame([(file.name, str(file.path)) for file in files], "name string, path string")
     source = definition.source
     read = partial(_text_batches, own, source.format, source.delimiter, source.missing)
     rows = listed.repartition(len(files)).mapInArrow(read, schema)
-    return rows.select(F.col("file").alias("source"), *rows.columns)
+    return rows.select(F.col("file").alias("_source"), *rows.columns)
 
 
 def _text_batches(
@@ -171,7 +171,7 @@ def _arrow(own: list[str], name: str, batch: Batch) -> pa.RecordBatch:
     file = pa.array([name] * count, pa.string())
     rows = pa.array(batch.rows, pa.int64())
     return pa.RecordBatch.from_arrays(
-        [file, rows, batch.faults.cast(pa.string()), texts, *columns], ["file", "row", "fault", "text", *own]
+        [file, rows, batch.faults.cast(pa.string()), texts, *columns], ["file", "row", "_fault", "_text", *own]
     )
 
 
@@ -179,7 +179,7 @@ def _file_fault(own: list[str], name: str, fault: str) -> pa.RecordBatch:
     nothing = pa.nulls(1, pa.string())
     return pa.RecordBatch.from_arrays(
         [pa.array([name]), pa.nulls(1, pa.int64()), pa.array([fault]), nothing, *([nothing] * len(own))],
-        ["file", "row", "fault", "text", *own],
+        ["file", "row", "_fault", "_text", *own],
     )
 
 

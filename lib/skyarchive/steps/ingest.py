@@ -1,11 +1,12 @@
 """From rows as they came to typed rows, each with its period and, if it is refused, the reason."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skyarchive.definition import NUMERIC_TYPES, Definition, Period
 from skyarchive.definition import Column as ColumnSpec
 from skyarchive.names import PERIOD
+from skyarchive.reading.files import RawFile
 
 _NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[nN][aA][nN]|[iI]nf(inity)?|INF(INITY)?)\s*$"
 _DATE = r"^\s*\d{4}-\d{2}-\d{2}\s*$"
@@ -13,10 +14,10 @@ DUPLICATE = "is there twice; the first stays"
 
 
 def judged_rows(rows: DataFrame, definition: Definition, named_for: DataFrame) -> DataFrame:
-    """The typed rows with `period` (null if it cannot be read), `reason` (null if accepted) and, for
-    refused rows, `record`. `named_for` has each `source` and the period `named` in its name."""
+    """The typed rows with `period` (null if it cannot be read), `_reason` (null if accepted) and, for
+    refused rows, `_record`. `named_for` has each `_source` and the period `_named` in its name."""
     return (
-        rows.join(F.broadcast(named_for), "source", "left")
+        rows.join(F.broadcast(named_for), "_source", "left")
         .transform(with_missing_as_null, definition)
         .transform(with_types_and_reasons, definition)
         .transform(with_period, definition)
@@ -40,12 +41,12 @@ def with_missing_as_null(rows: DataFrame, definition: Definition) -> DataFrame:
 
     record = F.to_json(F.struct(*present), {"ignoreNullFields": "false"})
     return rows.select(
-        "source",
+        "_source",
         "file",
         "row",
-        "fault",
-        "named",
-        F.when(F.col("text").isNotNull(), F.to_json(F.struct("text"))).otherwise(record).alias("record"),
+        "_fault",
+        "_named",
+        F.when(F.col("_text").isNotNull(), F.to_json(F.struct(F.col("_text").alias("text")))).otherwise(record).alias("_record"),
         *(cleaned(name).alias(name) for name in present),
         *(F.lit(None).cast("string").alias(n) for n in definition.columns if n not in present),
         *extra,
@@ -53,14 +54,14 @@ def with_missing_as_null(rows: DataFrame, definition: Definition) -> DataFrame:
 
 
 def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame:
-    """Each column in its declared type, and `faults`: an array of the columns' reasons, nulls where fine."""
+    """Each column in its declared type, and `_faults`: an array of the columns' reasons, nulls where fine."""
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     judged = {name: _judge(name, spec, types[name]) for name, spec in definition.columns.items()}
     others = [F.col(c) for c in rows.columns if c not in definition.columns]
     typed = [value.alias(name) for name, (value, _) in judged.items()]
     reasons = [reason for _, reason in judged.values() if reason is not None]
     faults = F.array(*reasons) if reasons else F.array().cast("array<string>")
-    return rows.select(*others, *typed, faults.alias("faults"))
+    return rows.select(*others, *typed, faults.alias("_faults"))
 
 
 def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | None]:
@@ -101,10 +102,10 @@ def _judge_number(name: str, spec: ColumnSpec, value: Column, found: str) -> tup
 
 
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`own_period`: the period a row belongs to by its content, null if that cannot be read."""
+    """`_own_period`: the period a row belongs to by its content, null if that cannot be read."""
     spec = definition.columns[definition.period.column]
     period = _period_of(F.col(definition.period.column), definition.period, spec)
-    return rows.withColumn("own_period", F.when(period.rlike(f"^{PERIOD.pattern}$"), period))
+    return rows.withColumn("_own_period", F.when(period.rlike(f"^{PERIOD.pattern}$"), period))
 
 
 def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
@@ -120,28 +121,28 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`period` and `reason`; of several reasons the first one counts."""
+    """`period` and `_reason`; of several reasons the first one counts."""
     rules = [F.when(F.expr(rule.when), rule.reason) for rule in definition.refuse]
-    first_fault = F.element_at(F.filter("faults", lambda fault: fault.isNotNull()), 1)
-    has_fault = F.exists("faults", lambda fault: fault.isNotNull())
-    unreadable = F.when(F.col("own_period").isNull(), f"{definition.period.column} gives no period")
+    first_fault = F.element_at(F.filter("_faults", lambda fault: fault.isNotNull()), 1)
+    has_fault = F.exists("_faults", lambda fault: fault.isNotNull())
+    unreadable = F.when(F.col("_own_period").isNull(), f"{definition.period.column} gives no period")
     elsewhere = F.when(
-        F.col("named").isNotNull() & (F.col("own_period") != F.col("named")),
+        F.col("_named").isNotNull() & (F.col("_own_period") != F.col("_named")),
         F.concat(
-            F.lit("belongs to period "), "own_period", F.lit(", but the file is named for "), "named"
+            F.lit("belongs to period "), "_own_period", F.lit(", but the file is named for "), "_named"
         ),
     )
     checks = F.coalesce(F.when(has_fault, first_fault), *rules, unreadable, elsewhere)
     if definition.check_only:
         checks = F.when(F.expr(definition.check_only), checks)
-    reason = F.coalesce("fault", checks)
+    reason = F.coalesce("_fault", checks)
     return rows.select(
-        "source",
+        "_source",
         "file",
         "row",
-        F.coalesce("named", "own_period").alias("period"),
-        reason.alias("reason"),
-        F.when(reason.isNotNull(), F.col("record")).alias("record"),
+        F.coalesce("_named", "_own_period").alias("period"),
+        reason.alias("_reason"),
+        F.when(reason.isNotNull(), F.col("_record")).alias("_record"),
         *definition.columns,
         *(name for name in sorted(definition.derive.reader_columns) if name in rows.columns),
     )
@@ -149,26 +150,30 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
 
 def duplicate_rows(rows: DataFrame, definition: Definition) -> DataFrame:
     """`file` and `row` of the accepted rows that repeat an earlier one's unique columns."""
-    keys = definition.record_key
-    accepted = rows.where("reason is null")
-    repeated = accepted.groupBy("period", *keys).agg(
-        F.count("*").alias("copies"), F.min(F.struct("file", "row")).alias("first")
+    keys = ["period", *definition.record_key]
+    accepted = rows.where("_reason is null")
+    first = F.min(F.struct("file", "row"))
+    repeated = (
+        accepted.groupBy(*(F.col(key).alias(f"_{key}") for key in keys))
+        .agg(F.count("*").alias("_copies"), first["file"].alias("_file"), first["row"].alias("_row"))
+        .where("_copies > 1")
     )
-    repeated = repeated.where("copies > 1").drop("copies")
-    same = [accepted[key].eqNullSafe(repeated[key]) for key in ("period", *keys)]
-    return (
-        accepted.join(F.broadcast(repeated), same)
-        .where(F.struct(accepted["file"], accepted["row"]) != F.col("first"))
-        .select(accepted["file"], accepted["row"])
-    )
+    same = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
+    again = (F.col("file") != F.col("_file")) | (F.col("row") != F.col("_row"))
+    return accepted.join(F.broadcast(repeated), same).where(again).select("file", "row")
 
 
 def with_duplicates_refused(rows: DataFrame, duplicates: DataFrame, definition: Definition) -> DataFrame:
     """The rows with the reason set for those of `duplicates`."""
     reason = f"{' and '.join(definition.record_key)} {DUPLICATE}"
-    marked = rows.join(F.broadcast(duplicates.withColumn("again", F.lit(True))), ["file", "row"], "left")
+    marked = rows.join(F.broadcast(duplicates.withColumn("_again", F.lit(True))), ["file", "row"], "left")
     plain = [c for c in definition.columns]
-    return marked.withColumn("reason", F.coalesce("reason", F.when(F.col("again"), reason))).withColumn(
-        "record",
-        F.coalesce("record", F.when(F.col("again"), F.to_json(F.struct(*plain), {"ignoreNullFields": "false"}))),
-    ).drop("again")
+    return marked.withColumn("_reason", F.coalesce("_reason", F.when(F.col("_again"), reason))).withColumn(
+        "_record",
+        F.coalesce("_record", F.when(F.col("_again"), F.to_json(F.struct(*plain), {"ignoreNullFields": "false"}))),
+    ).drop("_again")
+
+
+def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
+    """Each source and the one period its name gives, if it does."""
+    return spark.createDataFrame([(file.name, file.period) for file in files], "_source string, _named string")

@@ -16,7 +16,13 @@ FAULTS = (
     "null_athlete", "negative_minutes", "nan_minutes", "infinite_minutes", "negative_count",
     "made_above_attempted", "duplicate_player", "other_season",
 )  # fmt: skip
-ODD_NAMES = ('Dwayne "Ace" Fontaine', "Marcus Wright, Jr.", "Luka\nKovač", "姚 明", "Robert'); drop table x;--")
+ODD_NAMES = (
+    'Dwayne "Ace" Fontaine',
+    "Marcus Wright, Jr.",
+    "Luka\nKovač",
+    "姚 明",
+    "Robert'); drop table x;--",
+)
 OTHER_KIND = 5
 """season_type of games that are neither regular season nor playoffs."""
 _YEAR = timedelta(days=364)  # keeps the weekday
@@ -26,14 +32,17 @@ def dirty(table: pa.Table, options: GenerateOptions, season: int) -> pa.Table:
     """The season with faulty rows after good ones of the same game, a game of another kind, and odd names.
     Who plays how well in the rows that count stays as it was."""
     rng = stream(options.seed, "nba", "dirt", season)
-    rows = np.flatnonzero((pc.fill_null(table["minutes"], 0).to_numpy() > 0) & (table["team_id"].to_numpy() <= 30))
+    rows = np.flatnonzero(
+        (pc.fill_null(table["minutes"], 0).to_numpy() > 0) & (table["team_id"].to_numpy() <= 30)
+    )
     table = _with_odd_names(table, rng)
-    added = []
-    for kind, row in picks(rng, rows, FAULTS, round(options.dirt_share * table.num_rows)):
-        record = table.slice(row, 1).to_pylist()[0]
+    picked = picks(rng, rows, FAULTS, round(options.dirt_share * table.num_rows))
+    chosen = [row for _, row in picked]
+    records = table.take(pa.array(chosen)).to_pylist()
+    for (kind, _), record in zip(picked, records, strict=True):
         _spoil(record, kind)
-        added.append((row, record))
-    return pa.concat_tables([_other_game(table), with_rows_after(table, added)])
+    faulty = pa.Table.from_pylist(records, schema=table.schema)
+    return pa.concat_tables([_other_game(table), with_rows_after(table, chosen, faulty)])
 
 
 def _spoil(record: dict[str, Any], kind: str) -> None:

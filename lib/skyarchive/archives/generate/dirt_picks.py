@@ -6,17 +6,18 @@ import numpy as np
 import pyarrow as pa
 
 
-def picks(rng: np.random.Generator, rows: np.ndarray, kinds: Sequence[str], count: int) -> list[tuple[str, int]]:
-    """`count` pairs of kind and row, but every kind at least once, on distinct rows while there are enough."""
+def picks(
+    rng: np.random.Generator, rows: np.ndarray, kinds: Sequence[str], count: int
+) -> list[tuple[str, int]]:
+    """`count` pairs of kind and row, every kind at least once, on distinct rows while there are enough."""
     total = max(count, len(kinds))
     chosen = rng.choice(rows, total, replace=total > len(rows))
     return [(kinds[i % len(kinds)], int(row)) for i, row in enumerate(chosen)]
 
 
-def with_rows_after(table: pa.Table, added: list[tuple[int, dict[str, object]]]) -> pa.Table:
-    """The table with each added row right after the row it is given with."""
-    extra = pa.Table.from_pylist([row for _, row in added], schema=table.schema)
-    places = np.concatenate([np.arange(table.num_rows), [row for row, _ in added]])
+def with_rows_after(table: pa.Table, rows: list[int], extra: pa.Table) -> pa.Table:
+    """The table with each extra row right after the row of it that `rows` says."""
+    places = np.concatenate([np.arange(table.num_rows), rows])
     return pa.concat_tables([table, extra]).take(np.argsort(places, kind="stable"))
 
 

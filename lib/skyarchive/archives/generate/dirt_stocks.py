@@ -51,10 +51,10 @@ def _odd(fields: list[str], kind: str) -> list[str]:
 
 
 def _spoilt(fields: list[str], kind: str, year: int) -> str:
-    day, ticker, opened, high, low, close, volume = fields
+    day, low, close = fields[0], fields[4], fields[5]
     match kind:
         case "too_few_fields":
-            fields = [day, ticker, opened, high]
+            fields = fields[:4]
         case "too_many_fields":
             fields = [*fields, "0"]
         case "text_in_number":

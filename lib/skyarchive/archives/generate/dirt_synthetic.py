@@ -9,20 +9,31 @@ from skyarchive.archives.generate.dirt_picks import picks, with_rows_after
 from skyarchive.archives.generate.options import GenerateOptions
 from skyarchive.archives.generate.seeds import stream
 
-FAULTS = ("nan_position", "infinite_position", "missing_position", "duplicate_row")
+_SPOILT = {
+    "nan_position": math.nan,
+    "infinite_position": math.inf,
+    "missing_position": None,
+    "duplicate_row": None,
+}
+FAULTS = tuple(_SPOILT)
 
 
 def dirty(table: pa.Table, options: GenerateOptions, period: str) -> pa.Table:
     """The block with faulty rows added after good ones of the same object and step."""
-    if table.num_rows == 0:
-        return table
     rng = stream(options.seed, "synthetic", "dirt", period)
-    count = round(options.dirt_share * table.num_rows)
     placed = np.flatnonzero(~table["gone"].to_numpy())
-    added = []
-    for kind, row in picks(rng, placed if len(placed) else np.arange(table.num_rows), FAULTS, count):
-        record = table.slice(row, 1).to_pylist()[0]
-        if kind != "duplicate_row":
-            record["x0"] = {"nan_position": math.nan, "infinite_position": math.inf}.get(kind)
-        added.append((row, record))
-    return with_rows_after(table, added)
+    if len(placed) == 0:
+        return table
+    kinds, rows = zip(
+        *picks(rng, placed, list(_SPOILT), round(options.dirt_share * len(placed))), strict=True
+    )
+    extra = table.take(pa.array(rows))
+    place = table.schema.get_field_index("x0")
+    values = [
+        value if kind == "duplicate_row" else _SPOILT[kind]
+        for kind, value in zip(kinds, extra["x0"].to_pylist(), strict=True)
+    ]
+    extra = extra.set_column(
+        place, table.schema.field(place), pa.array(values, pa.float64(), from_pandas=False)
+    )
+    return with_rows_after(table, list(rows), extra)

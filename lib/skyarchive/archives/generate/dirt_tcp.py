@@ -7,8 +7,8 @@ from skyarchive.archives.generate.options import GenerateOptions
 from skyarchive.archives.generate.seeds import stream
 
 FAULTS = (
-    "malformed_ts", "no_ts", "not_an_address", "no_address", "port_too_large", "negative_port", "text_in_port",
-    "too_few_fields", "too_many_fields", "other_day",
+    "malformed_ts", "no_ts", "not_an_address", "no_address", "port_too_large", "negative_port",
+    "text_in_port", "too_few_fields", "too_many_fields", "other_day",
 )  # fmt: skip
 LBL_FAULTS = ("malformed_ts", "no_ts", "text_in_number", "too_few_fields", "too_many_fields", "other_day")
 ODD_SERVICES = ('quo"te', "com,ma", "ünïcødé", "'; drop table x;--")
@@ -29,7 +29,10 @@ def dirty(lines: list[str], options: GenerateOptions, day: np.datetime64) -> lis
         for kind, row in picks(rng, rows, faults, round(options.dirt_share * len(lines)))
     ]
     if not lbl:
-        added += [(int(row), _odd(lines[row], name)) for name, row in zip(ODD_SERVICES, rng.choice(rows, 4), strict=True)]
+        added += [
+            (int(row), _odd(lines[row], name))
+            for name, row in zip(ODD_SERVICES, rng.choice(rows, 4), strict=True)
+        ]
     return _shuffled(with_lines_after(lines, added), rng)
 
 

@@ -1,5 +1,6 @@
 """Writing raw files: atomically, and byte-identical for identical content."""
 
+import contextlib
 import gzip
 import os
 from collections.abc import Callable, Iterable
@@ -26,21 +27,26 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
         hidden.replace(path)
     except OSError as error:
         raise InputError(
-            f"{path} could not be written: {error.strerror or error}; check the folder, its rights and its space."
+            f"{path} could not be written: {error.strerror or error}; check the folder and its space."
         ) from error
     finally:
-        hidden.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            hidden.unlink()
     return path
 
 
 def write_parquet(path: Path, table: pa.Table, **how: Any) -> Path:
     """The table as a parquet file; `how` goes to pyarrow."""
-    return write_atomically(path, lambda hidden: pq.write_table(table, hidden, row_group_size=ROW_GROUP, **how))
+    return write_atomically(
+        path, lambda hidden: pq.write_table(table, hidden, row_group_size=ROW_GROUP, **how)
+    )
 
 
 def write_gzip(path: Path, content: bytes) -> Path:
     """The bytes as a gzip file without a time or a name in its header."""
-    return write_atomically(path, lambda hidden: _bytes_to(hidden, gzip.compress(content, GZIP_LEVEL, mtime=0)))
+    return write_atomically(
+        path, lambda hidden: _bytes_to(hidden, gzip.compress(content, GZIP_LEVEL, mtime=0))
+    )
 
 
 def _bytes_to(path: Path, content: bytes) -> None:

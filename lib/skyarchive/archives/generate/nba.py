@@ -38,9 +38,13 @@ UNFLAGGED_SEASONS = range(2009, 2013)
 def generate(folder: Path, periods: list[str], options: GenerateOptions) -> list[Path]:
     """Write one file per season."""
     if options.size > LARGEST:
-        raise SettingError(f"generate nba: size is {options.size:g}; use at most {LARGEST:g} and more seasons.")
+        raise SettingError(
+            f"generate nba: size is {options.size:g}; use at most {LARGEST:g} and more seasons."
+        )
     seasons = [year_of(period, "nba", FIRST, LAST) for period in periods]
-    return [write_parquet(folder / f"player_box_{season}.parquet", _season(season, options)) for season in seasons]
+    return [
+        write_parquet(folder / f"player_box_{season}.parquet", _season(season, options)) for season in seasons
+    ]
 
 
 def _season(season: int, options: GenerateOptions) -> pa.Table:
@@ -176,7 +180,12 @@ def _athlete_columns(players: Players, index: np.ndarray, rng: np.random.Generat
 
 
 def _word_columns(
-    season: int, rng: np.random.Generator, out: np.ndarray, minutes: np.ndarray, margin: np.ndarray, absent: np.ndarray
+    season: int,
+    rng: np.random.Generator,
+    out: np.ndarray,
+    minutes: np.ndarray,
+    margin: np.ndarray,
+    absent: np.ndarray,
 ) -> dict[str, pa.Array]:
     """plus_minus, which is text, and since 2013 the reason for not playing (given to those who did too)."""
     share = np.nan_to_num(minutes) / nba_box.GAME_MINUTES

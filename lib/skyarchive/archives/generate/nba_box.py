@@ -18,7 +18,7 @@ ABSENT, BENCHED, BLANK = 0.07, 0.02, 0.003
 
 @dataclass(frozen=True)
 class Box:
-    """Box scores by game, side (0 away, 1 home) and place in the squad; minutes are NaN for who did not play."""
+    """Box scores by game, side (0 away, 1 home) and place in the squad; minutes are NaN without play."""
 
     player: np.ndarray
     minutes: np.ndarray
@@ -39,12 +39,12 @@ class Box:
 
 def together(parts: list[Box]) -> Box:
     """The box scores of all parts."""
-    arrays = [
-        np.concatenate([getattr(part, name) for part in parts])
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("player", "minutes", "starter", "absent")
-    ]
-    names = parts[0].counts
-    return Box(*arrays, {name: np.concatenate([part.counts[name] for part in parts]) for name in names})
+    }
+    counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
+    return Box(**arrays, counts=counts)
 
 
 def play(rng: np.random.Generator, players: Players, ability: np.ndarray, squads: np.ndarray) -> Box:

@@ -92,15 +92,17 @@ def schema(season: int) -> pa.Schema:
         ("game_date_time", pa.timestamp("us", tz="America/New_York")), ("athlete_id", number),
         ("athlete_display_name", word), ("team_id", number), ("team_name", word), ("team_location", word),
         ("team_short_display_name", word), ("minutes", pa.float64()), *((name, number) for name in COUNTS),
-        ("plus_minus", word), ("points", number), ("starter", flag), ("ejected", flag), ("did_not_play", flag),
+        ("plus_minus", word), ("points", number), ("starter", flag), ("ejected", flag),
+        ("did_not_play", flag),
         *([("reason", word)] if season >= REASON_SINCE else []), ("active", flag), ("athlete_jersey", word),
         ("athlete_short_name", word), ("athlete_headshot_href", word), ("athlete_position_name", word),
         ("athlete_position_abbreviation", word), ("team_display_name", word), ("team_uid", word),
         ("team_slug", word), ("team_logo", word), ("team_abbreviation", word), ("team_color", word),
         ("team_alternate_color", word), ("home_away", word), ("team_winner", flag), ("team_score", number),
         ("opponent_team_id", number), ("opponent_team_name", word), ("opponent_team_location", word),
-        ("opponent_team_display_name", word), ("opponent_team_abbreviation", word), ("opponent_team_logo", word),
-        ("opponent_team_color", word), ("opponent_team_alternate_color", word), ("opponent_team_score", number),
+        ("opponent_team_display_name", word), ("opponent_team_abbreviation", word),
+        ("opponent_team_logo", word), ("opponent_team_color", word),
+        ("opponent_team_alternate_color", word), ("opponent_team_score", number),
     ]  # fmt: skip
     return pa.schema(fields)
 

@@ -38,7 +38,9 @@ class Games:
 
 def together(parts: list[Games]) -> Games:
     """The games of all parts."""
-    return Games(*(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in parts), strict=True)))
+    return Games(
+        *(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in parts), strict=True))
+    )
 
 
 def opening_night(season: int) -> np.datetime64:
@@ -48,7 +50,7 @@ def opening_night(season: int) -> np.datetime64:
 
 
 def regular_season(rng: np.random.Generator, season: int, rounds: int) -> Games:
-    """Rounds in which every club plays once, spread over the winter; each opens with two games at one time."""
+    """Rounds in which every club plays once, spread over the winter; each opens with two at one time."""
     pairs = np.argsort(rng.random((rounds, len(CLUBS))), axis=1) + 1
     half = len(CLUBS) // 2
     first_day = np.arange(rounds) * SEASON_DAYS // rounds

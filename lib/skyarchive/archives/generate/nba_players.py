@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from skyarchive.archives.generate import nba_names
 from skyarchive.archives.generate.nba_format import CLUBS
 from skyarchive.archives.generate.seeds import stream
 
@@ -19,18 +20,8 @@ PEAK_AGE = 27.0
 POSITIONS = (("Point Guard", "PG"), ("Shooting Guard", "SG"), ("Small Forward", "SF"),
              ("Power Forward", "PF"), ("Center", "C"))  # fmt: skip
 
-_FIRST = """Aaron Abdou Alonzo Andre Antoine Ben Boris Brent Calvin Carlos Cedric Chris Clifford Damon Darius
-Dee Derek Devin Dominic Dwayne Earl Eddie Emeka Erick Francisco Gerald Goran Hakeem Hidayet Isaiah Jamal
-Jarvis Jérôme Joël Jordan José Julius Keith Kenyon Lamar Leandro Luka Malik Marcus Mario Maurice Mehmet Nenê
-Nikola Omar Patrick Pau Quentin Rashad Raül Reggie Rodney Samuel Sasha Sergio Shaun Stéphane Terrence Tony
-Tyrone Vincent Wally Xavier Yao Zoran""".split()
-_LAST = """Abernathy Adekunle Ajayi Alvarado Banks Barker Bjelić Bogdanović Brooks Bryce Calderón Carver Chandler
-Coleman Crawford D'Angelo Daniels Dragić Dunmore Ekezie Ellison Fontaine Foster Gaines García Garrison Ginóbili
-Graham Hallström Hammond Harlow Henriksson Holloway Ilgauskas Ingram Jackson James Jefferson Johnson Jones Jović
-Kirkland Kovač Langford Lawson M'Baye Marbury Marshall Mbenga Miller Mitchell Montgomery Murray N'Diaye Nesterović
-Nowak O'Bannon O'Connell O'Neal Okafor Okur Outlaw Parker Peterson Pryor Quigley Radmanović Ramsey Redmond Rhodes
-Robinson Rodríguez Sabonis Šarić Sherwood Simmons Smith Songaila Stojaković Sullivan Taylor Thibodeaux Tomašević
-Turner Udoh Valentine Varejão Wallace Washington Webster Whitfield Williams Wright Yarborough Young Žižić""".split()
+_FIRST = np.array(nba_names.FIRST.split(), object)
+_LAST = np.array(nba_names.LAST.split(), object)
 
 # Per minute at full skill, by position from point guard to center.
 _RATES = {
@@ -68,8 +59,8 @@ class Players:
 
     def take(self, index: np.ndarray) -> "Players":
         """The players at these indices."""
-        arrays = [getattr(self, name)[index] for name in _ARRAYS]
-        return Players(*arrays, {name: rate[index] for name, rate in self.rates.items()})
+        arrays = {name: getattr(self, name)[index] for name in _ARRAYS}
+        return Players(**arrays, rates={name: rate[index] for name, rate in self.rates.items()})
 
     def ability(self, season: int) -> np.ndarray:
         """Skill as age has it: rising to the peak, then falling."""
@@ -117,16 +108,16 @@ def _names(seed: int, year: int) -> np.ndarray:
 
 def _own_names(seed: int, year: int) -> np.ndarray:
     rng = stream(seed, "nba", "names", year)
-    first = np.array(_FIRST, object)[rng.integers(0, len(_FIRST), CLASS_SIZE)]
-    return first + " " + np.array(_LAST, object)[rng.integers(0, len(_LAST), CLASS_SIZE)]
+    first = _FIRST[rng.integers(0, len(_FIRST), CLASS_SIZE)]
+    return first + " " + _LAST[rng.integers(0, len(_LAST), CLASS_SIZE)]
 
 
 def playing(seed: int, season: int) -> Players:
     """Everybody whose career covers the season."""
     classes = [entering(seed, year) for year in range(season - LONGEST_CAREER + 1, season + 1)]
-    arrays = [np.concatenate([getattr(players, name) for players in classes]) for name in _ARRAYS]
+    arrays = {name: np.concatenate([getattr(players, name) for players in classes]) for name in _ARRAYS}
     rates = {name: np.concatenate([players.rates[name] for players in classes]) for name in _RATES}
-    everybody = Players(*arrays, rates)
+    everybody = Players(**arrays, rates=rates)
     return everybody.take(np.flatnonzero(everybody.entered + everybody.seasons > season))
 
 

@@ -43,7 +43,7 @@ class GenerateOptions:
     def __post_init__(self) -> None:
         self._require(self.seed >= 0, "seed", "a whole number from 0")
         self._require(0 < self.size <= 1000, "size", "a number above 0 and at most 1000")
-        self._require(0 <= self.dirt <= MOST_DIRT, "dirt", f"true, false or a share up to {MOST_DIRT}")
+        self._require(0 <= self.dirt_share <= MOST_DIRT, "dirt", f"true, false or a share up to {MOST_DIRT}")
         self._require(self.flavour in FLAVOURS, "flavour", f"one of {', '.join(FLAVOURS)}")
         self._require(self.objects is None or self.objects >= 1, "objects", "a whole number from 1")
         self._require(1 <= self.attributes <= 64, "attributes", "a whole number from 1 to 64")

@@ -19,7 +19,7 @@ FIRST, LAST = 1990, 2099
 """Prices compound from the first year on, so that they join up whichever years are written."""
 TICKERS = 64
 EARLY, JUMP = 0.4, 0.35
-"""Shares of the tickers listed from the beginning and on the day coverage jumps; the others come one by one."""
+"""Shares of the tickers listed from the beginning and on the day coverage jumps; the rest come one by one."""
 JUMP_DAY = np.datetime64("2005-02-25")
 LISTING = (np.datetime64("2003-06-01"), np.datetime64("2019-01-01"))
 DELISTED = 0.25

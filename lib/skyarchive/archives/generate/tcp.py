@@ -1,5 +1,6 @@
 """Days of connections as Zeek logs them, with a plain header line, or as LBL-CONN-7 text."""
 
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from skyarchive.archives.generate.options import GenerateOptions
 from skyarchive.archives.generate.seeds import stream
 from skyarchive.errors import SettingError
 
+FIRST_YEAR, LAST_YEAR = 1971, 2099
 _RECENT = ("2024-04-19", "2024-04-20", "2024-04-21")
 DEFAULT_PERIODS = {"zeek": _RECENT, "plain": _RECENT, "lbl": ("1993-09-16", "1993-09-17", "1993-09-18")}
 
@@ -22,14 +24,14 @@ def generate(folder: Path, periods: list[str], options: GenerateOptions) -> list
 
 def _day(period: str) -> np.datetime64:
     try:
-        day = np.datetime64(period, "D")
+        day = date.fromisoformat(period)
     except ValueError:
-        day = np.datetime64("NaT")
-    if str(day) != period or not np.datetime64("1970-01-01") <= day < np.datetime64("2100-01-01"):
+        day = None
+    if day is None or day.isoformat() != period or not FIRST_YEAR <= day.year <= LAST_YEAR:
         raise SettingError(
-            f"{period!r} is not a period of tcp: use a day from 1970-01-01 to 2099-12-31, such as 2024-04-19."
+            f"{period!r} is not a period of tcp: use a day from {FIRST_YEAR}-01-01 to {LAST_YEAR}-12-31."
         )
-    return day
+    return np.datetime64(day, "D")
 
 
 def _write(folder: Path, day: np.datetime64, options: GenerateOptions) -> Path:

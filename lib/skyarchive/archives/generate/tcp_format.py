@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from skyarchive.archives.generate.files import joined, text
 from skyarchive.archives.generate.tcp_services import LBL_NAMES, SERVICES
-from skyarchive.archives.generate.tcp_traffic import RESOLVER, Traffic
+from skyarchive.archives.generate.tcp_traffic import Traffic
 
 PLAIN_FIELDS = (
     "ts", "uid", "orig_h", "orig_p", "resp_h", "resp_p", "proto", "service", "duration", "orig_bytes",
@@ -15,12 +15,15 @@ PLAIN_FIELDS = (
 _IDS = {"orig_h", "orig_p", "resp_h", "resp_p"}
 ZEEK_FIELDS = tuple(f"id.{name}" if name in _IDS else name for name in PLAIN_FIELDS)
 ZEEK_TYPES = (
-    "time", "string", "addr", "port", "addr", "port", "enum", "string", "interval", "count", "count", "string",
-    "bool", "bool", "count", "string", "count", "count", "count", "count", "set[string]",
+    "time", "string", "addr", "port", "addr", "port", "enum", "string", "interval", "count", "count",
+    "string", "bool", "bool", "count", "string", "count", "count", "count", "count", "set[string]",
 )  # fmt: skip
 _LETTERS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "S1")
+_LBL_FLAGS = np.array(["", " L", " N", " NL"], object)
 _HEADER_BYTES, _PACKET = 40, 1400
 LBL_HOSTS = 1600
+_LOSSY, _LOST_BYTES = 0.001, 2896
+_REFUSAL_SECONDS = 0.00006
 _PROTO = np.array([service.proto for service in SERVICES], object)
 _NAME = np.array([service.name for service in SERVICES], object)
 
@@ -46,29 +49,32 @@ def plain_header() -> list[str]:
 def conn_lines(traffic: Traffic, day: np.datetime64, rng: np.random.Generator, by_end: bool) -> list[str]:
     """conn.log rows in order of time, or as Zeek writes them: when a connection is over."""
     proto, out, port = _PROTO[traffic.service], traffic.outgoing, traffic.port
-    local = np.where(out & (port == 53) & ~traffic.flagged, RESOLVER, traffic.local)
     state, history = _endings(traffic, proto)
     counted = ~np.isin(state, ("S0", "OTH")) | ((state == "OTH") & traffic.answered)
     sent = np.where(state == "REJ", 0, traffic.sent)
     received = np.where(np.isin(state, ("REJ", "S0", "OTH")), 0, traffic.received)
     orig_packets = 1 + sent // _PACKET + np.where(state == "SF", 4, 0) * (proto == "tcp")
     resp_packets = np.where(np.isin(state, ("S0", "OTH")), 0, orig_packets + received // _PACKET)
-    orig_flag = np.where(traffic.flagged, np.where(out, "T", "F"), "-").astype(object)
-    resp_flag = np.where(traffic.flagged, np.where(out, "F", "T"), "-").astype(object)
-    icmp = proto == "icmp"
-    orig_port = np.where(icmp, port, traffic.local_port)
+    orig_port = np.where(proto == "icmp", port, traffic.local_port)  # there type and code, not ports
+
+    def by_side(local: np.ndarray, remote: np.ndarray) -> tuple[pa.Array, pa.Array]:
+        return pa.array(np.where(out, local, remote)), pa.array(np.where(out, remote, local))
+
+    orig_host, resp_host = by_side(traffic.local, traffic.remote)
+    orig_flag, resp_flag = by_side(traffic.local_flag, traffic.remote_flag)
     columns = [
-        _stamps(traffic.ts, day), _uids(rng, len(proto)), pa.array(np.where(out, local, traffic.remote)),
-        text(orig_port), pa.array(np.where(out, traffic.remote, local)), text(port), pa.array(proto),
+        _stamps(traffic.ts, day), _uids(rng, len(proto)), orig_host, text(orig_port), resp_host, text(port),
+        pa.array(proto),
         pa.array(np.where(counted & (state != "REJ"), _NAME[traffic.service], "-")),
-        _or_dash(_seconds(np.where(state == "REJ", 0.00006, traffic.seconds)), counted),
-        _or_dash(text(sent), counted), _or_dash(text(received), counted), pa.array(state), pa.array(orig_flag),
-        pa.array(resp_flag), text(np.where(rng.random(len(proto)) < 0.001, 2896, 0)), pa.array(history),
+        _or_dash(_seconds(np.where(state == "REJ", _REFUSAL_SECONDS, traffic.seconds)), counted),
+        _or_dash(text(sent), counted), _or_dash(text(received), counted), pa.array(state), orig_flag,
+        resp_flag,
+        text(np.where(rng.random(len(proto)) < _LOSSY, _LOST_BYTES, 0)), pa.array(history),
         text(orig_packets), text(sent + _HEADER_BYTES * orig_packets), text(resp_packets),
         text(received + _HEADER_BYTES * resp_packets), pa.array(np.full(len(proto), "-", object)),
     ]  # fmt: skip
-    written = traffic.ts + np.where(counted, traffic.seconds * 1e6, 0).astype(np.int64) if by_end else traffic.ts
-    order = pa.array(np.lexsort((traffic.ts, written)))
+    lasted = np.where(counted & by_end, traffic.seconds * 1e6, 0).astype(np.int64)
+    order = pa.array(np.lexsort((traffic.ts, traffic.ts + lasted)))
     return joined([column.take(order) for column in columns], "\t")
 
 
@@ -83,7 +89,7 @@ def _endings(traffic: Traffic, proto: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def lbl_lines(traffic: Traffic, day: np.datetime64) -> list[str]:
-    """LBL-CONN-7 rows in order of time: tcp only, services by name, local hosts by number, '?' for missing."""
+    """LBL-CONN-7 rows in order of time: tcp only, services by name, local hosts numbered, '?' for missing."""
     proto = _PROTO[traffic.service]
     rows = np.flatnonzero(proto == "tcp")
     rows = rows[np.argsort(traffic.ts[rows], kind="stable")]
@@ -91,10 +97,11 @@ def lbl_lines(traffic: Traffic, day: np.datetime64) -> list[str]:
     known = (state == "SF")[rows]
     names = np.array([LBL_NAMES.get(port, "other") for port in traffic.port[rows]], object)
     outgoing = traffic.outgoing[rows]
-    flags = np.where(names == "nntp", np.where(outgoing, " N L", " N"), np.where(outgoing, " L", "")).astype(object)
-    ending = np.where(known, "SF", np.where(traffic.answered[rows], "REJ", "S0")).astype(object) + flags
+    flag = 2 * (names == "nntp") + outgoing
+    answered = known | traffic.answered[rows]
+    ending = np.select([known, answered], ["SF", "REJ"], "S0").astype(object) + _LBL_FLAGS[flag]
     columns = [
-        _stamps(traffic.ts[rows], day), _or_dash(_seconds(traffic.seconds[rows]), known | (ending == "REJ"), "?"),
+        _stamps(traffic.ts[rows], day), _or_dash(_seconds(traffic.seconds[rows]), answered, "?"),
         pa.array(names), _or_dash(text(traffic.sent[rows]), known, "?"),
         _or_dash(text(traffic.received[rows]), known, "?"), text(1 + traffic.local_port[rows] % LBL_HOSTS),
         pa.array(traffic.remote[rows]), pa.array(ending),

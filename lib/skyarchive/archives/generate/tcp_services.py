@@ -36,8 +36,9 @@ SERVICES = (
     Service("-", "icmp", (3, 0), 0.07, 12, 0.1, 0.8, 0.3, 200, 0, 0.0),
 )
 
-LBL_NAMES = {80: "http", 8080: "www", 8000: "www", 443: "http", 8443: "www", 22: "login", 25: "smtp", 587: "smtp",
-             465: "smtp", 993: "nntp", 143: "nntp", 995: "pop", 110: "pop", 3389: "telnet", 5900: "shell",
-             23: "telnet", 445: "ftp-data", 3306: "ftp", 8728: "finger", 30003: "domain", 1433: "other",
-             2222: "X11", 5555: "gopher", 6379: "time"}  # fmt: skip
+LBL_NAMES = {
+    80: "http", 8080: "www", 8000: "www", 443: "http", 8443: "www", 22: "login", 25: "smtp", 587: "smtp",
+    465: "smtp", 993: "nntp", 143: "nntp", 995: "pop", 110: "pop", 3389: "telnet", 5900: "shell",
+    23: "telnet", 445: "ftp-data", 3306: "ftp", 8728: "finger", 30003: "domain", 2222: "X11", 5555: "gopher", 6379: "time",
+}  # fmt: skip
 """The services of the nineties, in the place of those that listen on these ports today."""

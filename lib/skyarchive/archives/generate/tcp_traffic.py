@@ -9,12 +9,17 @@ from skyarchive.archives.generate.seeds import stream
 from skyarchive.archives.generate.tcp_services import SERVICES
 
 CONNECTIONS = 6000
+FEWEST = 100
 NETWORKS = 900
 V6_SHARE = 0.06
 SENSOR = "64.225.56.10"
 """The local host with a public address: what is local is then known from the log alone."""
 PRIVATE_HOSTS = ("10.7.0.4", "192.168.20.15", "172.16.3.9")
 RESOLVER = "10.7.0.2"
+INSIDE = 0.1
+"""Share of the private hosts' own connections that stay inside, at the resolver."""
+NEIGHBOUR, ROUTERS = "fe80::fced:c7ff:fe31:e821", "ff02::2"
+"""Who asks for routers on the wire, which is local to neither side in Zeek's eyes."""
 PRIVATE_SHARE = 0.25
 UNFLAGGED = 0.3
 """Share of the private hosts' connections whose local_orig and local_resp are '-'."""
@@ -35,7 +40,8 @@ class Traffic:
     outgoing: np.ndarray
     local: np.ndarray
     remote: np.ndarray
-    flagged: np.ndarray
+    local_flag: np.ndarray
+    remote_flag: np.ndarray
     local_port: np.ndarray
     completes: np.ndarray
     answered: np.ndarray
@@ -47,8 +53,8 @@ class Traffic:
 def of_day(options: GenerateOptions, day: np.datetime64, v6: bool = True) -> Traffic:
     """The day's connections."""
     rng = stream(options.seed, "tcp", str(day))
-    weekend = WEEKEND if np.is_busday(day) == np.False_ else 1.0
-    count = max(20, round(CONNECTIONS * options.size * weekend * rng.uniform(0.95, 1.05)))
+    activity = (1.0 if np.is_busday(day) else WEEKEND) * rng.uniform(0.95, 1.05)
+    count = max(FEWEST, round(CONNECTIONS * options.size * activity))
     shares = np.array([service.share for service in SERVICES])
     service = rng.choice(len(SERVICES), count, p=shares / shares.sum())
     ports = np.array([_padded(s.ports) for s in SERVICES])
@@ -56,6 +62,8 @@ def of_day(options: GenerateOptions, day: np.datetime64, v6: bool = True) -> Tra
     private = rng.random(count) < PRIVATE_SHARE
     local = np.where(private, np.array(PRIVATE_HOSTS, object)[rng.integers(0, 3, count)], SENSOR)
     remote = _remotes(options, rng, service, v6)
+    remote[private & outgoing & (rng.random(count) < INSIDE)] = RESOLVER
+    flags = _flags(rng, private, remote == RESOLVER)
     seconds, sent, received = (_heavy(rng, _of(name, service)) for name in ("seconds", "sent", "received"))
     traffic = Traffic(
         ts=_times(rng, service),
@@ -64,7 +72,8 @@ def of_day(options: GenerateOptions, day: np.datetime64, v6: bool = True) -> Tra
         outgoing=outgoing,
         local=local,
         remote=remote,
-        flagged=~(private & (rng.random(count) < UNFLAGGED)),
+        local_flag=flags[0],
+        remote_flag=flags[1],
         local_port=rng.integers(1024, 65536, count),
         completes=rng.random(count) < _of("completes", service),
         answered=rng.random(count) < 0.85,
@@ -73,7 +82,18 @@ def of_day(options: GenerateOptions, day: np.datetime64, v6: bool = True) -> Tra
         received=received.astype(np.int64),
     )
     _burst(rng, traffic)
+    if v6:
+        _look_for_routers(traffic)
     return traffic
+
+
+def _flags(
+    rng: np.random.Generator, private: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether Zeek says that each side is local: T, F or, for some of the private hosts, nothing."""
+    unsaid = private & (rng.random(len(private)) < UNFLAGGED)
+    local = np.where(unsaid, "-", "T").astype(object)
+    return local, np.where(unsaid, "-", np.where(inside, "T", "F")).astype(object)
 
 
 def _padded(ports: tuple[int, ...], width: int = 8) -> list[int]:
@@ -106,7 +126,7 @@ def _networks(options: GenerateOptions) -> tuple[np.ndarray, np.ndarray]:
     rng = stream(options.seed, "tcp", "networks")
     count = max(40, round(NETWORKS * options.size**0.5))
     allowed = np.setdiff1d(np.arange(1, 224), _RESERVED)
-    octets = np.stack([rng.choice(allowed, count), rng.integers(0, 256, count), rng.integers(0, 256, count)], axis=1)
+    octets = np.column_stack([rng.choice(allowed, count), rng.integers(0, 256, (count, 2))])
     six = rng.random(count) < V6_SHARE
     parts = rng.integers(0x1000, 0xFFFF, (count, 2))
     prefixes = [
@@ -137,8 +157,17 @@ def _burst(rng: np.random.Generator, traffic: Traffic) -> None:
     """Somebody scans: one network knocks on many ports within a few minutes."""
     size = max(1, int(BURST_SHARE * len(traffic.ts)))
     scan = next(i for i, s in enumerate(SERVICES) if s.proto == "tcp" and s.name == "-")
-    knocks = rng.choice(np.flatnonzero(traffic.service == scan), size)
+    knocks = rng.choice(np.flatnonzero(traffic.service == scan), size)  # some of them, some more than once
     start = int(rng.integers(0, 86_000)) * 1_000_000
     traffic.ts[knocks] = start + rng.integers(0, 300_000_000, size)
     traffic.remote[knocks] = traffic.remote[knocks[0]]
     traffic.port[knocks] = rng.integers(1, 65536, size)
+
+
+def _look_for_routers(traffic: Traffic) -> None:
+    """Turn a few of the icmp rows into router solicitations."""
+    icmp = np.array([service.proto == "icmp" for service in SERVICES])[traffic.service]
+    asking = np.flatnonzero(icmp)[::20]
+    traffic.local[asking], traffic.remote[asking], traffic.outgoing[asking] = NEIGHBOUR, ROUTERS, True
+    traffic.local_flag[asking] = traffic.remote_flag[asking] = "F"
+    traffic.port[asking] = 134

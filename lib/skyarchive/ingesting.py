@@ -1,0 +1,195 @@
+"""The ingest step: raw files of some periods into `raw` and `quarantine`."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from skyarchive.errors import InputError
+from skyarchive.fingerprints import content_sums, fingerprint_of
+from skyarchive.inventory import Inventory, looked_into
+from skyarchive.lock import writing
+from skyarchive.publishing import Outcome, PeriodRecord, Run
+from skyarchive.quality import load_suite, preload, suite_exists
+from skyarchive.reading.files import RawFile, files_fingerprint
+from skyarchive.reading.raw import inspect, read_rows
+from skyarchive.steps.ingest import duplicate_rows, judged_rows, named_frame, with_duplicates_refused
+from skyarchive.workshop import Workshop
+
+STEP = "ingest"
+_ROWS_PER_FILE = 1_000_000
+
+
+def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
+    """Ingest the periods in one run; those that cannot be are refused with a reason, the others published."""
+    preload()
+    outcome = Outcome(STEP)
+    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+        workshop.tables.discard_unpublished()
+        inventory = looked_into(workshop)
+        run = Run(workshop, STEP, {"max_refused_share": workshop.definition.max_refused_share})
+        periods = _readable_periods(workshop, inventory, periods, outcome)
+        if periods:
+            _ingest(run, inventory, periods, outcome)
+    return outcome
+
+
+def _readable_periods(
+    workshop: Workshop, inventory: Inventory, periods: list[str], outcome: Outcome
+) -> list[str]:
+    """The periods that have files, all of them with the right columns."""
+    for period in periods:
+        files = inventory.files_of(period)
+        if not files:
+            folder = workshop.settings.raw_folder / workshop.archive
+            outcome.refuse([period], f"{workshop.archive} {period}: there is no raw file for it in {folder}.")
+        for file in files:
+            try:
+                inspect(workshop.definition, file)
+            except InputError as error:
+                outcome.refuse([period], str(error))
+    return [period for period in periods if period not in outcome.refused]
+
+
+@dataclass
+class _Summary:
+    """What was found in one period: accepted rows, refused ones by reason, files that break off."""
+
+    rows: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
+    sums: list[Any] = field(default_factory=lambda: [0, None, None])
+
+    @property
+    def refused_share(self) -> float:
+        refused = sum(self.refused.values())
+        return refused / max(1, self.rows + refused)
+
+
+def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
+    workshop = run.workshop
+    files = sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda f: f.name)
+    kept: list[DataFrame] = []
+    try:
+        with run.phase("reading", periods):
+            rows = _rows_of(run, files, inventory, periods, kept)
+            accepted = rows.where("_reason is null")
+            summaries = _summarised(rows, workshop.tables.contract("raw").columns, periods)
+        for period, summary in summaries.items():
+            for file, fault in summary.damaged.items():
+                outcome.refuse([period], f"{workshop.archive}, file {file}: {fault}; fetch it again.")
+        with run.phase("checking", periods):
+            good = _checked(run, accepted, summaries, outcome)
+        if good:
+            with run.phase("writing", good):
+                _write(run, rows, summaries, inventory, good)
+        run.keep_quality(periods)
+        if good:
+            run.publish({period: _record(run, summaries[period], inventory, period) for period in good})
+            outcome.published = good
+    finally:
+        for frame in kept:
+            frame.unpersist()
+
+
+def _rows_of(
+    run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: list[DataFrame]
+) -> DataFrame:
+    """The judged rows of the periods, persisted; what is refused says why."""
+    spark, definition = run.workshop.spark, run.workshop.definition
+    first = [(file.name, inventory.periods_of(file)[0]) for file in files]
+    firsts = spark.createDataFrame(first, "_source string, _first string")
+    judged = judged_rows(read_rows(spark, definition, files), definition, named_frame(spark, files))
+    placed = judged.join(F.broadcast(firsts), "_source").withColumn("period", F.coalesce("period", "_first"))
+    rows = placed.where(F.col("period").isin(periods)).drop("_first").persist()
+    kept.append(rows)
+    if definition.record_key:
+        duplicates = duplicate_rows(rows, definition).persist()
+        kept.append(duplicates)
+        if not duplicates.isEmpty():
+            rows = with_duplicates_refused(rows, duplicates, definition).persist()
+            kept.append(rows)
+    return rows
+
+
+def _summarised(rows: DataFrame, columns: dict[str, str], periods: list[str]) -> dict[str, _Summary]:
+    """Counts and content of every period, in one pass."""
+    whole = F.when(F.col("row").isNull(), F.col("_source")).alias("damaged")
+    found = rows.groupBy("period", "_reason", whole).agg(*content_sums(list(columns))).collect()
+    summaries = {period: _Summary() for period in periods}
+    for period, reason, damaged, count, first, second in found:
+        summary = summaries[period]
+        if damaged is not None:
+            summary.damaged[damaged] = reason
+        elif reason is not None:
+            summary.refused[reason] = count
+        else:
+            summary.rows, summary.sums = count, [count, first, second]
+    return summaries
+
+
+def _checked(run: Run, accepted: DataFrame, summaries: dict[str, _Summary], outcome: Outcome) -> list[str]:
+    """The periods that pass the checks of the table as a whole and of every row."""
+    definition, spark = run.workshop.definition, run.workshop.spark
+    periods = [period for period in summaries if period not in outcome.refused]
+    if not periods:
+        return []
+    table = spark.createDataFrame(
+        [(p, summaries[p].rows, summaries[p].refused_share) for p in periods],
+        "period string, rows bigint, refused_share double",
+    )
+    suite = load_suite("ingest_periods", max_refused_share=definition.max_refused_share)
+    good = run.check(table, suite, "raw", periods, outcome)
+    for period in set(periods) - set(good):
+        outcome.refused[period] += _reasons(summaries[period])
+    if not good:
+        return []
+    own = f"raw_{definition.name}"
+    required = [c for c, spec in definition.columns.items() if spec.required and not definition.check_only]
+    suite = load_suite(own if suite_exists(own) else "raw", required=required)
+    return run.check(accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
+
+
+def _reasons(summary: _Summary) -> str:
+    """The refused rows by reason, for whoever has to mend the file."""
+    most = sorted(summary.refused.items(), key=lambda item: -item[1])[:5]
+    return "".join(f"\n  {count} rows: {reason}" for reason, count in most)
+
+
+def _write(
+    run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory: Inventory, periods: list[str]
+) -> None:
+    tables = run.workshop.tables
+    chosen = rows.where(F.col("period").isin(periods))
+    count = sum(summaries[period].rows for period in periods)
+    accepted = chosen.where("_reason is null").select(*tables.contract("raw").columns)
+    run.replace("raw", accepted.coalesce(max(2, count // _ROWS_PER_FILE)), periods)
+    refused = chosen.where("_reason is not null and row is not null")
+    reason, record = F.col("_reason").alias("reason"), F.col("_record").alias("record")
+    quarantine = refused.select("period", "file", "row", reason, record)
+    copies = [
+        {"period": period, "file": copy.name, "row": None, "record": None,
+         "reason": f"the whole file is the same as {original.name}; it was left out"}
+        for copy, original in inventory.copies.items()
+        for period in inventory.periods_of(original)
+        if period in periods
+    ]  # fmt: skip
+    if copies:
+        quarantine = quarantine.unionByName(tables.rows_frame("quarantine", copies))
+    run.replace("quarantine", quarantine.coalesce(1), periods)
+
+
+def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> PeriodRecord:
+    files = inventory.files_of(period)
+    refused = sum(summary.refused.values())
+    return PeriodRecord(
+        rows_in=summary.rows + refused,
+        rows_out=summary.rows,
+        input_fingerprints={
+            "files": files_fingerprint(files),
+            "definition": run.workshop.definition.fingerprint(STEP),
+        },
+        output_fingerprints={"raw": fingerprint_of(*summary.sums)},
+        details={"refused": summary.refused, "files": [file.name for file in files]},
+    )

@@ -1,0 +1,149 @@
+"""Every period's state: absent, current, stale (and why) or unfinished. Told from the log alone, without Spark."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from skyarchive.definition import Definition
+from skyarchive.inventory import Inventory
+from skyarchive.lake import UNVERSIONED, Lake
+from skyarchive.ledger import Ledger, Publication
+from skyarchive.reading.files import files_fingerprint
+from skyarchive.settings import Settings
+
+State = Literal["absent", "current", "stale", "unfinished"]
+NOTHING = "none"
+"""Fingerprint of what an archive's first period starts from."""
+STEPS = ("ingest", "derive")
+
+
+@dataclass(frozen=True)
+class StepState:
+    """One step of one period."""
+
+    state: State
+    why: str = ""
+
+
+@dataclass
+class PeriodStatus:
+    """One period of one archive, step by step and as a whole."""
+
+    archive: str
+    period: str
+    steps: dict[str, StepState] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> State:
+        """The period as a whole: what keeps it from being current first."""
+        states = [step.state for step in self.steps.values()]
+        if all(state == "absent" for state in states):
+            return "absent"
+        if "unfinished" in states or "absent" in states:
+            return "unfinished"
+        return "stale" if "stale" in states else "current"
+
+    @property
+    def why(self) -> str:
+        if self.state == "absent":
+            return next(iter(self.steps.values())).why
+        reasons = [
+            f"{name} has not run" if step.state == "absent" else step.why
+            for name, step in self.steps.items()
+            if step.state != "current"
+        ]
+        return "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def period_statuses(settings: Settings, definition: Definition) -> list[PeriodStatus]:
+    """The archive's periods in order, those that only have raw files too."""
+    lake = Lake(settings)
+    ledger = Ledger.read(lake, definition.name)
+    inventory = Inventory.read(lake, settings, definition)
+    unfinished = _unfinished(lake, definition.name, ledger)
+    touched = {period for periods in unfinished.values() for period in periods}
+    known = sorted({*inventory.periods(), *ledger.of("ingest"), *ledger.of("derive"), *touched})
+    statuses: list[PeriodStatus] = []
+    for period in known:
+        status = PeriodStatus(definition.name, period)
+        status.steps["ingest"] = _ingest_state(definition, ledger, inventory, period)
+        status.steps["derive"] = _derive_state(definition, ledger, statuses, period)
+        for step, periods in unfinished.items():
+            if period in periods:
+                why = f"{step} stopped in the middle; the last good version is read, run {step} again"
+                status.steps[step] = StepState("unfinished", why)
+        status.counts = _counts(ledger, period)
+        statuses.append(status)
+    return statuses
+
+
+def _unfinished(lake: Lake, archive: str, ledger: Ledger) -> dict[str, set[str]]:
+    """By step, the periods of runs that made a commit and never published it."""
+    found: dict[str, set[str]] = {}
+    published = lake.publications(archive)
+    for table in lake.tables(archive):
+        if table in UNVERSIONED:
+            continue
+        version, metadata = lake.last_commit(archive, table)
+        if metadata.get("run_id") and version not in published.get(table, ()):
+            found.setdefault(metadata["step"], set()).update(metadata["periods"])
+    return found
+
+
+def _ingest_state(definition: Definition, ledger: Ledger, inventory: Inventory, period: str) -> StepState:
+    published = ledger.of("ingest").get(period)
+    files = inventory.files_of(period)
+    if published is None:
+        return StepState("absent", "raw files are there; nothing is ingested")
+    # Raw files may be cleared away after ingestion: only files that are there and differ tell of a change.
+    if files and published.input_fingerprints["files"] != files_fingerprint(files):
+        return StepState("stale", "raw files changed since it was ingested")
+    return _definition_state(definition, published)
+
+
+def _definition_state(definition: Definition, published: Publication) -> StepState:
+    if published.input_fingerprints["definition"] != definition.fingerprint(published.step):
+        return StepState("stale", f"the archive's definition changed since {published.step}")
+    return StepState("current")
+
+
+def _derive_state(
+    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], period: str
+) -> StepState:
+    published = ledger.of("derive").get(period)
+    if published is None:
+        return StepState("absent")
+    ingested = ledger.of("ingest").get(period)
+    if ingested and published.input_fingerprints["raw"] != ingested.output_fingerprints["raw"]:
+        return StepState("stale", "its raw rows changed")
+    before = ledger.period_before(period)
+    start = NOTHING
+    if before is not None:
+        derived = ledger.of("derive").get(before)
+        if derived is None:
+            return StepState("stale", f"it must start from {before}, which is not derived")
+        start = derived.output_fingerprints["carry"]
+    if published.input_fingerprints["carry"] != start:
+        return StepState("stale", f"{before} now ends with something else" if before else "it is now the first period")
+    own = _definition_state(definition, published)
+    if own.state != "current":
+        return own
+    predecessor = next((status for status in reversed(earlier) if status.period == before), None)
+    if predecessor and predecessor.steps["derive"].state == "stale":
+        return StepState("stale", f"it follows {before}, which is stale")
+    if predecessor and predecessor.steps["ingest"].state == "stale":
+        return StepState("stale", f"it follows {before}, which is stale")
+    return StepState("current")
+
+
+def _counts(ledger: Ledger, period: str) -> dict[str, Any]:
+    """Rows and versions of what is published."""
+    ingested, derived = (ledger.of(step).get(period) for step in STEPS)
+    return {
+        "raw_rows": ingested.rows_out if ingested else None,
+        "refused": ingested.rows_in - ingested.rows_out if ingested else None,
+        "snapshots": derived.details["snapshots"] if derived else None,
+        "updates": derived.rows_out if derived else None,
+        "raw_version": ingested.output_versions["raw"] if ingested else None,
+        "updates_version": derived.output_versions["updates"] if derived else None,
+    }
