@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from skyarchive.lake import Lake
 from skyarchive.quality import (
     CheckResult,
     Suite,
@@ -75,7 +77,14 @@ class Run:
         """Judge a frame before it is written; the periods that passed. What failed is refused with its reasons."""
         results = check(frame, suite, periods)
         self._quality += quality_rows(results, periods, self.run_id, table)
-        keep_result(self.workshop.lake.root / self.workshop.archive, self.run_id, table, results)
+        keep_result(
+            docs_folder(self.workshop.lake, self.workshop.archive),
+            results,
+            run_id=self.run_id,
+            table_name=suite.name,
+            periods=periods,
+            time=self.started,
+        )
         failed = failed_periods(results)
         if failed:
             outcome.refuse(failed, self._explained(table, results))
@@ -131,6 +140,11 @@ class Run:
             for period, record in records.items()
         ]
         tables.append("runs", tables.rows_frame("runs", rows), self.commit(list(records)))
+
+
+def docs_folder(lake: Lake, archive: str) -> Path:
+    """Where an archive's validations are kept for its Data Docs."""
+    return lake.root / archive / "_quality"
 
 
 def span(periods: Sequence[str]) -> str:

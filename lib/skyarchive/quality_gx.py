@@ -85,6 +85,10 @@ def validate(
     return sorted(results, key=lambda result: result["expectation_config"]["meta"].pop(_NUMBER))
 
 
+def _numbered(expectation: Expectation, number: int) -> Expectation:
+    return expectation.copy(update={"meta": {**(expectation.meta or {}), _NUMBER: number}})
+
+
 def _as_json(result: ExpectationValidationResult) -> dict[str, Any]:
     """The result as JSON; its own conversion turns NaN, the very value to be shown, into null, and gives the
     exceptions of several metrics in another shape than one."""
@@ -95,7 +99,7 @@ def _as_json(result: ExpectationValidationResult) -> dict[str, Any]:
     as_json["exception_info"] = {
         "raised_exception": message is not None,
         "exception_message": message,
-        "exception_traceback": None,
+        "exception_traceback": "",  # its renderer wants a text
     }
     as_json["result"] = _plain(result.result)
     return as_json

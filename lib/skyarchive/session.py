@@ -13,6 +13,9 @@ from skyarchive.settings import Settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit for the Python program it runs."""
+
 # Spark's defaults are for clusters; on one machine they cost seconds for every small table.
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
@@ -23,13 +26,13 @@ _EVERYWHERE = {
 }
 _ONE_MACHINE = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
     "spark.default.parallelism": "4",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "512",
-    "spark.shuffle.compress": "true",
 }
 
 
@@ -42,7 +45,13 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
         session.conf.set("spark.sql.session.timeZone", "UTC")
         return session
 
-    builder = SparkSession.builder.master(settings.master).appName(app)
+    builder = SparkSession.builder.appName(app)
+    if _SUBMITTED in os.environ:
+        # spark-submit has started the JVM: its master, memory and jars count, not ours.
+        for key, value in _EVERYWHERE.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
+    builder = builder.master(settings.master)
     for key, value in _configuration(settings).items():
         builder = builder.config(key, value)
     # Workers must run the interpreter that has this package, whatever `python3` is on the PATH.
@@ -66,8 +75,7 @@ def _configuration(settings: Settings) -> dict[str, str]:
     conf["spark.driver.memory"] = settings.driver_memory
     if _is_local(settings):
         conf |= _ONE_MACHINE
-        # A warm start matters more here than peak speed; both options halve the JVM's start-up work.
-        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC -XX:TieredStopAtLevel=4 -Xshare:auto"
+        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # fewer threads than G1 on few cores
     return conf
 
 

@@ -65,23 +65,23 @@ def test_everybody_is_inserted_at_step_0_and_positions_are_in_the_box(log: pd.Da
     assert not start.gone.any()
     placed = log[~log.gone]
     assert placed[["x0", "x1"]].notna().all(axis=None)
-    assert placed[["x0", "x1"]].stack().between(0, 100).all()
+    assert placed[["x0", "x1"]].to_numpy().min() >= 0 and placed[["x0", "x1"]].to_numpy().max() <= 100
 
 
 def test_only_the_living_change_or_go_and_every_row_is_a_change(log: pd.DataFrame) -> None:
     living: dict[int, tuple[float, float]] = {}
     ever: set[int] = set()
-    for row in log.itertuples():
-        if row.gone:
-            assert math.isnan(row.x0) and math.isnan(row.x1)
-            del living[row.object]
+    for point, x0, x1, gone in zip(log.object, log.x0, log.x1, log.gone, strict=True):
+        if gone:
+            assert math.isnan(x0) and math.isnan(x1)
+            del living[point]
         else:
-            assert row.object in living or row.object not in ever
-            assert living.get(row.object) != (row.x0, row.x1)
-            if row.object in living:
-                assert max(abs(row.x0 - living[row.object][0]), abs(row.x1 - living[row.object][1])) < 5.02
-            living[row.object] = (row.x0, row.x1)
-            ever.add(row.object)
+            assert point in living or point not in ever
+            assert living.get(point) != (x0, x1)
+            if point in living:
+                assert max(abs(x0 - living[point][0]), abs(x1 - living[point][1])) < 5.02
+            living[point] = (x0, x1)
+            ever.add(point)
     assert len(ever) > 500 and len(living) < len(ever)
 
 

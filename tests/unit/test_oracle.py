@@ -183,8 +183,10 @@ def test_stocks_market_is_the_mean_over_tickers(tmp_path: Path) -> None:
 
 def test_stocks_alive_gone_and_back(tmp_path: Path) -> None:
     # A goes 100, 110, 100, 110 ...; B is flat and has no row on day 202. Day 200 is 2004-12-31.
-    closes: dict[str, list[float | None]] = {"A": [100.0, 110.0] * 102, "B": [50.0] * 202 + [None, 50.0]}
-    derived = oracle.stocks([prices_file(tmp_path, closes, first=date(2004, 6, 14))])
+    flat: list[float | None] = [50.0] * 204
+    flat[202] = None
+    path = prices_file(tmp_path, {"A": [100.0, 110.0] * 102, "B": flat}, first=date(2004, 6, 14))
+    derived = oracle.stocks([path])
     # B's returns are 0, so the market is half of A's return: beta 2 for A, 0 for B.
     # A's slope on day 200: 100 pairs (110, 100) give 5 * (x - (x + 1)) each, -500 / 666650 = -0.0 = 0.0;
     # on day 201 +500 / 666650: no change. On day 202 the market is A's return r = -1/11 alone. With

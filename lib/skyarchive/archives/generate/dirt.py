@@ -101,11 +101,8 @@ def _parts(path: Path) -> tuple[list[str], list[str], list[str]]:
     if lines[0].startswith("#"):
         head = [line for line in lines if line.startswith("#") and not line.startswith("#close")]
         return head, [line for line in lines if not line.startswith("#")], lines[-1:]
-    return (lines[:1], lines[1:], []) if _has_names(lines[0]) else ([], lines, [])
-
-
-def _has_names(line: str) -> bool:
-    return any(name in line.replace(",", "\t").split("\t") for name in _DEFAULT_COLUMNS)
+    has_names = not lines[0][:1].isdigit()  # rows start with a date or a time
+    return (lines[:1], lines[1:], []) if has_names else ([], lines, [])
 
 
 def _header(path: Path, head: list[str]) -> tuple[int, str]:

@@ -39,6 +39,7 @@ SERVICES = (
 LBL_NAMES = {
     80: "http", 8080: "www", 8000: "www", 443: "http", 8443: "www", 22: "login", 25: "smtp", 587: "smtp",
     465: "smtp", 993: "nntp", 143: "nntp", 995: "pop", 110: "pop", 3389: "telnet", 5900: "shell",
-    23: "telnet", 445: "ftp-data", 3306: "ftp", 8728: "finger", 30003: "domain", 2222: "X11", 5555: "gopher", 6379: "time",
+    23: "telnet", 445: "ftp-data",
+    3306: "ftp", 8728: "finger", 30003: "domain", 2222: "X11", 5555: "gopher", 6379: "time",
 }  # fmt: skip
 """The services of the nineties, in the place of those that listen on these ports today."""

@@ -1,0 +1,63 @@
+"""The command line. Answers go to stdout, everything else to stderr; exit 0 done, 1 refused, 2 wrong use."""
+
+import os
+import sys
+
+import typer
+
+from skyarchive import __version__
+from skyarchive.commands import look, make, show, state, work
+from skyarchive.commands.options import VerboseOption, Verbosity
+from skyarchive.errors import SkyarchiveError
+from skyarchive.settings import load_settings
+
+app = typer.Typer(
+    help="The historical archive of who was unbeaten, when, and for how long.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for commands in (make, work, state, look, show):
+    commands.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def _every_command(
+    version: bool = typer.Option(False, "--version", help="Show the version."), verbose: VerboseOption = False
+) -> None:
+    if version:
+        print(f"skyarchive {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; an error is one sentence, a stack trace only with -v."""
+    try:
+        app()
+    except SkyarchiveError as error:
+        _end(str(error), error)
+    except KeyboardInterrupt:
+        _end("Interrupted; what was published before stays, what was not is discarded by the next run.", None, 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output went away
+        sys.exit(1)
+    except Exception as error:
+        _end(_unexpected(error), error)
+
+
+def _unexpected(error: Exception) -> str:
+    first = str(error).strip().split("\n")[0] or type(error).__name__
+    return (
+        f"This failed without a better explanation: {first} (Spark's own lines are in "
+        f"{load_settings().log_file}; -v shows the stack trace)."
+    )
+
+
+def _end(text: str, error: BaseException | None, code: int = 1) -> None:
+    if Verbosity.on and error is not None:
+        import traceback
+
+        traceback.print_exception(error)
+    print(text, file=sys.stderr)
+    sys.exit(code)

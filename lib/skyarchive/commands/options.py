@@ -1,0 +1,39 @@
+"""Options and arguments that several commands share."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skyarchive.catalog import Catalog
+from skyarchive.settings import load_settings
+
+if TYPE_CHECKING:
+    from skyarchive.workshop import Workshop
+
+
+class Verbosity:
+    """Whether stack traces and Spark's own lines are shown; set by -v."""
+
+    on = False
+
+
+def _set_verbose(value: bool) -> bool:
+    Verbosity.on = Verbosity.on or value
+    return Verbosity.on
+
+
+ArchiveArgument = Annotated[
+    str, typer.Argument(metavar="ARCHIVE", help="The archive, such as nba.", show_default=False)
+]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", callback=_set_verbose, help="Show Spark's own lines and stack traces."),
+]
+
+
+def workshop_for(archive: str, verbose: bool = False) -> "Workshop":
+    """The tools to work on an archive; a wrong name or definition is told before anything starts."""
+    from skyarchive.workshop import Workshop
+
+    settings = load_settings()
+    return Workshop(settings, Catalog(settings).get(archive), verbose=verbose)

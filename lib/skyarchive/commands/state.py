@@ -1,0 +1,106 @@
+"""What there is and how it stands: archives, status, docs, jars."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skyarchive.catalog import Catalog
+from skyarchive.commands.look import FormatOption
+from skyarchive.errors import DefinitionError, SkyarchiveError
+from skyarchive.output import message, render
+from skyarchive.settings import load_settings
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for command in (archives, status, docs, jars):
+        app.command()(command)
+
+
+def archives(format: FormatOption = "table") -> None:
+    """List the archives that are defined, with what each is about.
+
+    Example: skyarchive archives
+    """
+    catalog = Catalog(load_settings())
+    rows = []
+    for name in catalog.names():
+        try:
+            definition = catalog.get(name)
+            rows.append((name, definition.title, ", ".join(definition.attribute_names)))
+        except DefinitionError as error:
+            rows.append((name, f"broken: {error}", None))
+    render(["archive", "title", "attributes"], rows, format)
+
+
+def status(
+    archive: Annotated[
+        str | None, typer.Argument(help="Only this archive; all if left out.", show_default=False)
+    ] = None,
+    format: FormatOption = "table",
+) -> None:
+    """Show every period: absent, current, stale (and why) or unfinished, with rows and versions.
+
+    absent: there are raw files, nothing is ingested. stale: its input changed; `refresh` mends it.
+    unfinished: a step has not run or stopped in the middle; `run` or `refresh` finishes it.
+
+    Example: skyarchive status nba
+    """
+    from skyarchive.status import period_statuses
+
+    settings = load_settings()
+    catalog = Catalog(settings)
+    rows = []
+    broken = []
+    columns: list[str] = []
+    for name in [archive] if archive else catalog.names():
+        try:
+            statuses = period_statuses(settings, catalog.get(name))
+        except DefinitionError as error:
+            broken.append(str(error))
+            continue
+        for found in statuses:
+            columns = ["archive", "period", "state", *found.counts, "why"]
+            rows.append((name, found.period, found.state, *found.counts.values(), found.why))
+    if not rows and format == "table" and not broken:
+        where = settings.raw_folder / archive if archive else settings.raw_folder
+        message(f"There are no raw files in {where} and no tables; try: skyarchive generate {archive or 'nba'}")
+    else:
+        render(columns or ["archive", "period", "state", "why"], rows, format)
+    if broken:
+        raise SkyarchiveError("\n".join(broken))
+
+
+def docs(
+    archive: Annotated[str, typer.Argument(help="The archive.", show_default=False)],
+    target: Annotated[
+        Path | None,
+        typer.Option("--to", help="Folder to write them to; <warehouse>/<archive>/_quality/docs if left out."),
+    ] = None,
+) -> None:
+    """Build the Data Docs of every check an archive has been through, as pages to open in a browser.
+
+    Example: skyarchive docs nba
+    """
+    from skyarchive.lake import Lake
+    from skyarchive.publishing import docs_folder
+    from skyarchive.quality_docs import build_docs
+
+    settings = load_settings()
+    Catalog(settings).get(archive)
+    kept = docs_folder(Lake(settings), archive)
+    if not kept.is_dir():
+        raise SkyarchiveError(f"{archive} has not been through any check yet; run: skyarchive run {archive}")
+    message(f"{archive}: rendering the checks ...")
+    print(build_docs(kept, target or kept / "docs"))
+
+
+def jars() -> None:
+    """Print the Delta jars as spark-submit's --jars wants them, fetching them first if they are not there.
+
+    Example: spark-submit --jars "$(skyarchive jars)" jobs/ingest.py nba --periods 2014
+    """
+    from skyarchive.jars import delta_jars
+
+    print(",".join(str(jar) for jar in delta_jars(load_settings())))

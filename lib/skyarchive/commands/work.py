@@ -1,0 +1,109 @@
+"""Working on archives: run, ingest, derive, refresh. These start Spark."""
+
+from typing import Annotated
+
+import typer
+
+from skyarchive.catalog import Catalog
+from skyarchive.commands.options import ArchiveArgument, VerboseOption, workshop_for
+from skyarchive.output import message
+from skyarchive.settings import load_settings
+
+PeriodsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--periods",
+        help="2014, 2010..2014, 2010.. (from), ..2014 (to) or 2010,2012; all that have raw files if left out.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for command in (run, ingest, derive, refresh):
+        app.command()(command)
+
+
+def run(
+    archive: ArchiveArgument,
+    periods: PeriodsOption = None,
+    steps: Annotated[
+        str | None, typer.Option("--steps", help="Comma-separated, such as ingest,derive; all if left out.")
+    ] = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run an archive's steps over periods, from raw files to published tables.
+
+    Running again changes nothing that a reader can see. A period that is refused is named with the reason,
+    the others go on, and the exit code is 1.
+
+    Example: skyarchive run nba --periods 2010..2014
+    """
+    from skyarchive.running import checked_steps
+
+    _run(archive, periods, checked_steps(steps), verbose)
+
+
+def ingest(archive: ArchiveArgument, periods: PeriodsOption = None, verbose: VerboseOption = False) -> None:
+    """Read raw files into `raw`; rows with a fault go to `quarantine` with the reason.
+
+    Example: skyarchive ingest stocks --periods 2004
+    """
+    _run(archive, periods, ["ingest"], verbose)
+
+
+def derive(archive: ArchiveArgument, periods: PeriodsOption = None, verbose: VerboseOption = False) -> None:
+    """Derive the update log (`snapshots`, `updates`, `objects`, `carry`) from ingested periods.
+
+    Example: skyarchive derive stocks --periods 2004..2006
+    """
+    _run(archive, periods, ["derive"], verbose)
+
+
+def _run(archive: str, periods: str | None, steps: list[str], verbose: bool) -> None:
+    from skyarchive.running import raise_refusals, run_steps
+    from skyarchive.selection import Selection
+
+    outcomes = run_steps(workshop_for(archive, verbose), Selection(periods), steps)
+    _say_published(archive, outcomes)
+    raise_refusals(outcomes)
+
+
+def refresh(
+    archive: Annotated[
+        str | None, typer.Argument(help="Only this archive; all that have tables if left out.", show_default=False)
+    ] = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Recompute what became stale or was left unfinished, in order, and nothing else.
+
+    It stops as soon as a period ends with what it ended with before: what follows is current then.
+
+    Example: skyarchive refresh nba
+    """
+    from skyarchive.errors import SettingError
+    from skyarchive.lake import Lake
+    from skyarchive.running import raise_refusals
+    from skyarchive.running import refresh as refresh_archive
+
+    settings = load_settings()
+    known = Lake(settings).archives()
+    if archive is not None:
+        Catalog(settings).get(archive)
+        if archive not in known:
+            raise SettingError(f"{archive} has no tables yet; run: skyarchive run {archive}")
+    everything = []
+    for name in [archive] if archive else known:
+        outcomes = refresh_archive(workshop_for(name, verbose))
+        if outcomes:
+            _say_published(name, outcomes)
+        else:
+            message(f"{name}: nothing is stale.")
+        everything += outcomes
+    raise_refusals(everything)
+
+
+def _say_published(archive: str, outcomes: list) -> None:  # type: ignore[type-arg]
+    for outcome in outcomes:
+        if outcome.published:
+            message(f"{archive}: {outcome.step} published {', '.join(outcome.published)}.")

@@ -1,0 +1,113 @@
+"""The demo: three small archives from generated raw files to checked, versioned update logs."""
+
+import shlex
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from skyarchive.archives.generate import GenerateOptions, generate
+from skyarchive.catalog import Catalog
+from skyarchive.errors import SettingError
+from skyarchive.lake import Lake
+from skyarchive.output import render
+from skyarchive.running import raise_refusals, run_steps
+from skyarchive.selection import Selection
+from skyarchive.settings import Settings, load_settings
+from skyarchive.status import STEPS, period_statuses
+from skyarchive.workshop import Workshop
+
+_MARK = ".made-by-skyarchive-demo"
+_PERIODS = {
+    "nba": ["2012", "2013", "2014"],
+    "stocks": ["2010", "2011"],
+    "tcp": ["2024-04-19", "2024-04-20"],
+}
+_SEED = 7
+_DIRT = 0.01
+_REFUSED = """
+select archive, reason, count(*) as rows, min(file || ' row ' || row) as example from (
+    select 'nba' as archive, * from nba.quarantine union all
+    select 'stocks', * from stocks.quarantine union all
+    select 'tcp', * from tcp.quarantine)
+group by all order by archive, rows desc, reason
+"""
+_QUERIES = {
+    "Who scored most per minute, at the end of the last season?": """
+select name, round(points_per_minute, 3) as points_per_minute, round(field_goal_ratio, 3) as field_goal_ratio
+from nba.carry join nba.objects using (period, object)
+where period = '2014' and points_per_minute is not null order by 2 desc limit 5""",
+    "Which stocks moved against the market, and still rose?": """
+select label as day, object, beta, slope from stocks.updates join stocks.snapshots using (period, snapshot)
+where beta < 0.5 and slope > 0.05 order by beta limit 5""",
+    "Who knocked most in one quarter of an hour?": """
+select label as until, object, web, mail, shell, other
+from tcp.updates join tcp.snapshots using (period, snapshot)
+where not gone order by web + mail + shell + other desc limit 5""",
+}
+
+
+def run_demo(folder: Path) -> None:
+    """Everything the project does so far, on data it makes itself."""
+    began = time.monotonic()
+    console = Console(highlight=False, soft_wrap=True)
+    settings = _fresh(folder)
+    _headline(console, "1. Raw files, with 1 % dirt")
+    for archive, periods in _PERIODS.items():
+        options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT)
+        for path in generate(archive, settings.raw_folder / archive, options):
+            console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
+    _headline(console, "2. Ingest and derive, period by period checked before it is published")
+    for archive in _PERIODS:
+        workshop = Workshop(settings, Catalog(settings).get(archive))
+        outcomes = run_steps(workshop, Selection(), STEPS)
+        raise_refusals(outcomes)
+        for outcome in outcomes:
+            console.print(f"  {archive}: {outcome.step} published {', '.join(outcome.published)}", markup=False)
+    lake = Lake(settings)
+    _headline(console, "3. What was refused, and why")
+    _answer(lake, _REFUSED)
+    _headline(console, "4. Where everything stands (skyarchive status)")
+    statuses = [s for archive in _PERIODS for s in period_statuses(settings, Catalog(settings).get(archive))]
+    columns = ["archive", "period", "state", *statuses[0].counts]
+    render(columns, [(s.archive, s.period, s.state, *s.counts.values()) for s in statuses], "table")
+    _headline(console, "5. Three questions")
+    for question, sql in _QUERIES.items():
+        console.print(f"\n[bold]{question}[/bold]")
+        _answer(lake, sql)
+    _farewell(console, settings, time.monotonic() - began)
+
+
+def _fresh(folder: Path) -> Settings:
+    """Settings of the demo's own folder, emptied if an earlier demo made it."""
+    if folder.exists():
+        if not (folder / _MARK).exists():
+            raise SettingError(f"{folder} is there and no demo made it; name another --folder.")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    (folder / _MARK).touch()
+    return replace(load_settings(), warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), archives="")
+
+
+def _headline(console: Console, text: str) -> None:
+    console.print(f"\n[bold cyan]{text}[/bold cyan]")
+
+
+def _answer(lake: Lake, sql: str) -> None:
+    result = lake.query(sql)
+    render(result.columns, result.rows, "table")
+
+
+def _farewell(console: Console, settings: Settings, seconds: float) -> None:
+    _headline(console, f"Done in {seconds:.0f} s. To go on:")
+    lines = [
+        f"export SKYARCHIVE_WAREHOUSE={shlex.quote(settings.warehouse)} SKYARCHIVE_RAW={shlex.quote(settings.raw)}",
+        "skyarchive status",
+        'skyarchive sql "select reason, count(*) from nba.quarantine group by reason"',
+        "skyarchive history nba.updates",
+        "skyarchive docs nba",
+    ]
+    for line in lines:
+        console.print(f"  {line}", markup=False)

@@ -1,0 +1,103 @@
+"""Running steps over periods, and refreshing what became stale."""
+
+from collections.abc import Callable, Sequence
+
+from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.inventory import Inventory, looked_into
+from skyarchive.lock import writing
+from skyarchive.publishing import Outcome
+from skyarchive.selection import Selection
+from skyarchive.status import STEPS, period_statuses
+from skyarchive.workshop import Workshop
+
+
+def _ingest(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.ingesting import ingest_periods
+
+    return ingest_periods(workshop, periods)
+
+
+def _derive(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.deriving import derive_periods
+
+    return derive_periods(workshop, periods)
+
+
+_RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {"ingest": _ingest, "derive": _derive}
+
+
+def checked_steps(text: str | None) -> list[str]:
+    """The steps named in a comma-separated list, in their order; all of them without one."""
+    if text is None:
+        return list(STEPS)
+    named = [step.strip() for step in text.split(",")]
+    unknown = [step for step in named if step not in STEPS]
+    if unknown:
+        raise SettingError(f"{unknown[0]!r} is not a step; steps are {', '.join(STEPS)}.")
+    return [step for step in STEPS if step in named]
+
+
+def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[Outcome]:
+    """Each step over all selected periods; a period that a step refused does not go on to the next."""
+    periods = _selected(workshop, selection, steps)
+    outcomes = []
+    for step in steps:
+        outcome = _RUN[step](workshop, periods)
+        outcomes.append(outcome)
+        periods = [period for period in periods if period not in outcome.refused]
+        if not periods:
+            break
+    return outcomes
+
+
+def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
+    if "ingest" not in steps:
+        return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
+    inventory = Inventory.read(workshop.lake, workshop.settings, workshop.definition)
+    if inventory.unknown:
+        with writing(workshop.settings, workshop.archive, workshop.progress.say):
+            inventory = looked_into(workshop)
+    return selection.pick(inventory.periods(), workshop.archive)
+
+
+def refresh(workshop: Workshop) -> list[Outcome]:
+    """Recompute what is stale or unfinished, in order, one period after the other: a period whose start comes
+    out unchanged is no longer stale, so the work stops there by itself."""
+    outcomes: list[Outcome] = []
+    refused: set[tuple[str, str]] = set()
+    while True:
+        due = _first_due(workshop, refused)
+        if due is None:
+            return outcomes
+        step, period = due
+        outcome = _RUN[step](workshop, [period])
+        if period not in outcome.published:
+            refused.add(due)
+        outcomes.append(outcome)
+
+
+def _first_due(workshop: Workshop, refused: set[tuple[str, str]]) -> tuple[str, str] | None:
+    """The first step that has to run again, earliest period first; nothing past one that was refused."""
+    for status in period_statuses(workshop.settings, workshop.definition):
+        if status.state in ("absent", "current"):
+            continue
+        for step in STEPS:
+            state = status.steps[step].state
+            if state == "current" or (state == "absent" and step == "ingest"):
+                continue
+            if (step, status.period) in refused:
+                return None
+            return step, status.period
+    return None
+
+
+def refusals(outcomes: Sequence[Outcome]) -> list[str]:
+    """Every refusal once, in the order they came."""
+    return list(dict.fromkeys(why for outcome in outcomes for why in outcome.refused.values()))
+
+
+def raise_refusals(outcomes: Sequence[Outcome]) -> None:
+    """End as an error if anything was refused: what could be published is."""
+    found = refusals(outcomes)
+    if found:
+        raise SkyarchiveError("\n".join(found))
