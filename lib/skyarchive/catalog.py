@@ -32,7 +32,7 @@ class _UniqueKeys(yaml.SafeLoader):
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file; a mistake in it names the file and the line."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except OSError as error:
         raise DefinitionError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -48,7 +48,9 @@ def load_definition(path: Path) -> Definition:
     """The definition in one file."""
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise DefinitionError(f"{path}: an archive definition is a mapping with `name`, `source`, `attributes` ...")
+        raise DefinitionError(
+            f"{path}: an archive definition is a mapping with `name`, `source`, `attributes` ..."
+        )
     try:
         definition = Definition.model_validate(content)
     except SkyarchiveError as error:
@@ -56,7 +58,9 @@ def load_definition(path: Path) -> Definition:
     except ValidationError as error:
         raise DefinitionError(f"{path}: {_explained(error)}") from error
     if path.name != RAW_DEFINITION and path.stem != definition.name:
-        raise DefinitionError(f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml.")
+        raise DefinitionError(
+            f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml."
+        )
     return definition
 
 
@@ -106,7 +110,9 @@ class Catalog:
         paths: dict[str, Path] = {}
         for folder in folders:
             if not folder.is_dir():
-                raise DefinitionError(f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML.")
+                raise DefinitionError(
+                    f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML."
+                )
             paths |= {path.stem: path for path in sorted(folder.glob("*.yaml"))}
         for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):
             paths[path.parent.name] = path

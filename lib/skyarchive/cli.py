@@ -38,7 +38,11 @@ def main() -> None:
     except SkyarchiveError as error:
         _end(str(error), error)
     except KeyboardInterrupt:
-        _end("Interrupted; what was published before stays, what was not is discarded by the next run.", None, 130)
+        _end(
+            "Interrupted; what was published before stays, what was not is discarded by the next run.",
+            None,
+            130,
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output went away
         sys.exit(1)

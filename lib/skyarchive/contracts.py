@@ -47,7 +47,9 @@ class TableContract:
         found = {field.name: field.dataType.simpleString() for field in schema.fields}
         if found == self.columns or self._differences(found) == []:
             return
-        raise SchemaError(f"{self.qualified} is not what its schema says: {'; '.join(self._differences(found))}.")
+        raise SchemaError(
+            f"{self.qualified} is not what its schema says: {'; '.join(self._differences(found))}."
+        )
 
     def _differences(self, found: dict[str, str]) -> list[str]:
         missing = [f"{c} ({t}) is missing" for c, t in self.columns.items() if c not in found]

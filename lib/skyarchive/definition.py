@@ -13,7 +13,20 @@ ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "ti
 RAW_COLUMNS = frozenset({"period", "file", "row"})
 NUMERIC_TYPES = frozenset({"int", "bigint", "double"})
 RESERVED_COLUMNS = frozenset(
-    {"period", "file", "row", "snapshot", "object", "gone", "time", "label", "name", "fingerprint", "next_snapshot", "last_time"}
+    {
+        "period",
+        "file",
+        "row",
+        "snapshot",
+        "object",
+        "gone",
+        "time",
+        "label",
+        "name",
+        "fingerprint",
+        "next_snapshot",
+        "last_time",
+    }
 )
 
 
@@ -164,18 +177,26 @@ class Definition(_Strict):
     def _attributes_are_not_reserved(cls, value: dict[str, Attribute]) -> dict[str, Attribute]:
         taken = sorted(RESERVED_COLUMNS & {name.lower() for name in value})
         if taken:
-            raise ValueError(f"{taken[0]!r} is a column of the result tables; give the attribute another name")
+            raise ValueError(
+                f"{taken[0]!r} is a column of the result tables; give the attribute another name"
+            )
         return value
 
     @model_validator(mode="after")
     def _named_columns_exist(self) -> Self:
-        named = {"period.column": [self.period.column], "object.column": [self.object.column], "unique": self.unique}
+        named = {
+            "period.column": [self.period.column],
+            "object.column": [self.object.column],
+            "unique": self.unique,
+        }
         if self.object.name:
             named["object.name"] = [self.object.name]
         for field, columns in (named | self.derive.columns_used(self.attributes)).items():
             for column in columns:
                 if column not in self.columns and column not in self.derive.reader_columns:
-                    raise ValueError(f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}")
+                    raise ValueError(
+                        f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}"
+                    )
         return self
 
     @property

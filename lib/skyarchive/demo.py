@@ -65,7 +65,9 @@ def run_demo(folder: Path) -> None:
         outcomes = run_steps(workshop, Selection(), STEPS)
         raise_refusals(outcomes)
         for outcome in outcomes:
-            console.print(f"  {archive}: {outcome.step} published {', '.join(outcome.published)}", markup=False)
+            console.print(
+                f"  {archive}: {outcome.step} published {', '.join(outcome.published)}", markup=False
+            )
     lake = Lake(settings)
     _headline(console, "3. What was refused, and why")
     _answer(lake, _REFUSED)

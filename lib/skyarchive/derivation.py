@@ -35,15 +35,22 @@ class Order(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     by: list[str] = Field(min_length=1)
-    """Columns whose distinct values are the snapshots, in their order."""
+    """Columns that put the snapshots in order."""
+    key: list[str] = []
+    """Columns whose distinct values are the snapshots; those of `by` if left out."""
     time: str | None = None
-    """Column with the snapshot's time; without one, `start` and `step_seconds` make it from the first column of `by`."""
+    """Column with the snapshot's time; without one it is the first column of `by`, if that is a time, or
+    `start` and that many steps of `step_seconds`."""
     label: str | None = None
     start: str = "2000-01-01T00:00:00Z"
     step_seconds: float = Field(default=1.0, gt=0)
 
+    @property
+    def identity(self) -> list[str]:
+        return self.key or self.by
+
     def columns(self) -> list[str]:
-        return [*self.by, *(column for column in (self.time, self.label) if column)]
+        return [*self.by, *self.key, *(column for column in (self.time, self.label) if column)]
 
 
 class UpdateLog(_Method):
@@ -55,7 +62,7 @@ class UpdateLog(_Method):
     """Boolean column that says the object left."""
 
     def record_key(self, object_column: str) -> list[str]:
-        return [*self.order.by, object_column]
+        return [*self.order.identity, object_column]
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         gone = {"derive.gone": [self.gone]} if self.gone else {}
@@ -69,7 +76,7 @@ class FullSnapshots(_Method):
     order: Order
 
     def record_key(self, object_column: str) -> list[str]:
-        return [*self.order.by, object_column]
+        return [*self.order.identity, object_column]
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         return super().columns_used(attributes) | {"derive.order": self.order.columns()}
@@ -153,7 +160,9 @@ class Traffic(_Method):
         for name in [*self.services, self.other]:
             checked_column(name)
         if set(attributes) != {*self.services, self.other}:
-            raise ValueError(f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}")
+            raise ValueError(
+                f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}"
+            )
         return {}
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:

@@ -80,7 +80,6 @@ def _start(workshop: Workshop, ledger: Ledger, chain: list[str]) -> _Start:
 
 
 def _derive(run: Run, start: _Start, periods: list[str], outcome: Outcome) -> None:
-    workshop = run.workshop
     run.input_versions = {"raw": start.ledger.versions["raw"]}
     if start.carry is not None:
         run.input_versions["carry"] = start.ledger.versions["carry"]
@@ -169,7 +168,9 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict]:
     return summary
 
 
-def _with_own_rows(chain: Chain, states: DataFrame, summary: dict[str, dict], columns: dict[str, str]) -> DataFrame:
+def _with_own_rows(
+    chain: Chain, states: DataFrame, summary: dict[str, dict], columns: dict[str, str]
+) -> DataFrame:
     """The states with the archive's own row for every period: the next number and the last time."""
     spark = states.sparkSession
     ends = [(p, summary[p]["next_snapshot"], summary[p]["last_time"]) for p in chain.periods]
@@ -196,7 +197,9 @@ def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) 
     good = periods
     for suite, table, frame in frames:
         if good:
-            passed = run.check(frame, load_suite(suite, attributes=definition.attribute_names), table, good, outcome)
+            passed = run.check(
+                frame, load_suite(suite, attributes=definition.attribute_names), table, good, outcome
+            )
             good = _prefix(good, passed)
     for period in periods:
         if period not in good:
@@ -215,8 +218,14 @@ def _write(run: Run, results: _Results, periods: list[str]) -> None:
     count = sum(results.fingerprints["updates"].get(p, (0, EMPTY))[0] for p in periods)
     files = max(1, count // _ROWS_PER_FILE)
     updates = derived.updates.where(chosen)
-    updates = updates.repartitionByRange(files, "period", "snapshot").sortWithinPartitions("period", "snapshot", "object")
-    run.replace("snapshots", derived.snapshots.where(chosen).select("period", "snapshot", "time", "label").coalesce(1), periods)
+    updates = updates.repartitionByRange(files, "period", "snapshot").sortWithinPartitions(
+        "period", "snapshot", "object"
+    )
+    run.replace(
+        "snapshots",
+        derived.snapshots.where(chosen).select("period", "snapshot", "time", "label").coalesce(1),
+        periods,
+    )
     run.replace("updates", updates, periods)
     run.replace("objects", derived.objects.where(chosen).coalesce(1), periods)
     run.replace("carry", results.carry.where(chosen).coalesce(1), periods)

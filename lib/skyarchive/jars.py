@@ -83,6 +83,17 @@ def _resolve(ivy: Path, lock: IO[str]) -> None:
         *("--packages", COORDINATE, "--exclude-packages", CARRIED_BY_SPARK),
         str(script),
     ]
+    done = _run(command, spark_home, lock)
+    if done.returncode:
+        said = [line for line in done.stdout.splitlines() if not line.startswith("\tat ")]
+        tail = "\n".join(said[-_TAIL:])
+        raise SkyarchiveError(
+            f"{COORDINATE} could not be fetched: that needs Java 17 or 21 and, this once, the network. "
+            f"Spark's last lines:\n{tail}"
+        )
+
+
+def _run(command: list[str], spark_home: Path, lock: IO[str]) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
         "SPARK_HOME": str(spark_home),
         "PYSPARK_PYTHON": sys.executable,
@@ -90,7 +101,7 @@ def _resolve(ivy: Path, lock: IO[str]) -> None:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             env=environment,
             stdout=subprocess.PIPE,
@@ -105,13 +116,6 @@ def _resolve(ivy: Path, lock: IO[str]) -> None:
         raise SkyarchiveError(
             f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again."
         ) from error
-    if done.returncode:
-        said = [line for line in done.stdout.splitlines() if not line.startswith("\tat ")]
-        tail = "\n".join(said[-_TAIL:])
-        raise SkyarchiveError(
-            f"{COORDINATE} could not be fetched: that needs Java 17 or 21 and, this once, the network. "
-            f"Spark's last lines:\n{tail}"
-        )
 
 
 def pyspark_home() -> Path:

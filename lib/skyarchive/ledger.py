@@ -11,7 +11,14 @@ _COLUMNS = (
     "period", "run_id", "step", "started", "seconds", "rows_in", "rows_out", "input_versions", "output_versions",
     "parameters", "code_version", "input_fingerprints", "output_fingerprints", "details",
 )  # fmt: skip
-_JSON = ("input_versions", "output_versions", "parameters", "input_fingerprints", "output_fingerprints", "details")
+_JSON = (
+    "input_versions",
+    "output_versions",
+    "parameters",
+    "input_fingerprints",
+    "output_fingerprints",
+    "details",
+)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,11 @@ def _details(result: CheckResult) -> Iterable[dict[str, Any]]:
     for fault in {id(fault): fault for fault in result.faults.values()}.values():
         where = period_list([period for period, other in result.faults.items() if other is fault])
         config = fault.detail["expectation_config"] | {"description": f"{result.expectation} ({where})"}
-        yield fault.detail | {"expectation_config": config}
+        # The renderer shows the rows of a complete list; the sample is all there is of it.
+        shown = [column for row in fault.sample[:1] for column in row if column != config["kwargs"]["column"]]
+        rows = {"unexpected_index_list": fault.sample, "unexpected_index_column_names": shown}
+        counts = fault.detail["result"] | (rows if shown else {})
+        yield fault.detail | {"expectation_config": config, "result": counts}
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,9 @@ def build_docs(results_folder: Path, target_folder: Path) -> Path:
     renderer = ValidationResultsPageRenderer(run_info_at_end=True)
     for page in pages:
         document = renderer.render(expectationSuiteValidationResultSchema.load(page.content))
-        document.sections = [section for section in document.sections if section.section_name != "Run Info"]
+        overview, *columns, _run_info = document.sections
+        overview.content_blocks = overview.content_blocks[1:]  # a heading with links to pages not made here
+        document.sections = [overview, *columns]
         about = f"Periods {page.periods}, validated {page.time} UTC by run {page.run_id}"
         path = target_folder / page.run_id / f"{page.table}.html"
         path.parent.mkdir(parents=True, exist_ok=True)

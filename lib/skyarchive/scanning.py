@@ -14,10 +14,18 @@ def scan(workshop: Workshop, inventory: Inventory) -> None:
     """Count the rows by period of every unknown file, and remember it until the file changes."""
     files = inventory.unknown
     definition = workshop.definition
-    with workshop.progress.phase(f"{workshop.archive}: looking into {len(files)} raw files for their periods"):
-        rows = judged_rows(read_rows(workshop.spark, definition, files), definition, named_frame(workshop.spark, files))
+    with workshop.progress.phase(
+        f"{workshop.archive}: looking into {len(files)} raw files for their periods"
+    ):
+        rows = judged_rows(
+            read_rows(workshop.spark, definition, files), definition, named_frame(workshop.spark, files)
+        )
         fault = F.max(F.when(F.col("row").isNull(), F.col("_reason")))
-        found = rows.groupBy("_source", "period").agg(F.count("row").alias("rows"), fault.alias("_fault")).collect()
+        found = (
+            rows.groupBy("_source", "period")
+            .agg(F.count("row").alias("rows"), fault.alias("_fault"))
+            .collect()
+        )
     for source, _, _, fault in found:
         if fault is not None:
             raise InputError(
@@ -25,6 +33,8 @@ def scan(workshop: Workshop, inventory: Inventory) -> None:
                 "can be ingested before it is fetched again or moved away."
             )
     for file in files:
-        inventory.held[file.state] = {p: n for source, p, n, _ in found if source == file.name and p is not None}
+        inventory.held[file.state] = {
+            p: n for source, p, n, _ in found if source == file.name and p is not None
+        }
     commit = Run(workshop, "scan", {}).commit(inventory.periods())
     workshop.tables.overwrite("files", workshop.tables.rows_frame("files", inventory.table_rows()), commit)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,6 +74,8 @@ def _configuration(settings: Settings) -> dict[str, str]:
     conf = dict(_EVERYWHERE)
     conf["spark.jars"] = ",".join(str(jar) for jar in delta_jars(settings))
     conf["spark.driver.memory"] = settings.driver_memory
+    # Tables are named by their paths; Spark's own catalog must leave nothing in the working folder.
+    conf["spark.sql.warehouse.dir"] = str(Path(tempfile.gettempdir()) / "skyarchive-spark-catalog")
     if _is_local(settings):
         conf |= _ONE_MACHINE
         conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # fewer threads than G1 on few cores

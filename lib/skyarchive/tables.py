@@ -108,7 +108,9 @@ class Tables:
                     f"another name, or move {self._root} away and run again."
                 ) from error
             return
-        properties = _PROPERTIES | {f"delta.constraints.{name}": text for name, text in contract.checks.items()}
+        properties = _PROPERTIES | {
+            f"delta.constraints.{name}": text for name, text in contract.checks.items()
+        }
         listed = ", ".join(f"{sql_text(key)} = {sql_text(value)}" for key, value in properties.items())
         partitioned = "partitioned by (period)" if contract.partitioned else ""
         self._spark.sql(

@@ -19,22 +19,31 @@ def register(app: typer.Typer) -> None:
 
 
 def generate(
-    archive: Annotated[Generated, typer.Argument(help="The archive to make raw files for.", show_default=False)],
+    archive: Annotated[
+        Generated, typer.Argument(help="The archive to make raw files for.", show_default=False)
+    ],
     periods: Annotated[
         str | None, typer.Option("--periods", help="2010..2014 or 2010,2012; a sensible few if left out.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal files.")] = 0,
     size: Annotated[float, typer.Option(help="Scale: 1 is a demo, 10 has ten times the rows.")] = 1.0,
     dirt: Annotated[
-        float, typer.Option(help="Share of faulty and odd rows to add, such as 0.01; each kind at least once.")
+        float,
+        typer.Option(help="Share of faulty and odd rows to add, such as 0.01; each kind at least once."),
     ] = 0.0,
     flavour: Annotated[
         Literal["zeek", "plain", "lbl"], typer.Option(help="tcp: which kind of connection log.")
     ] = "zeek",
-    objects: Annotated[int | None, typer.Option("--objects", "-N", help="synthetic: objects at the start.")] = None,
-    attributes: Annotated[int, typer.Option("--attributes", "-m", help="synthetic: coordinates per object.")] = 3,
+    objects: Annotated[
+        int | None, typer.Option("--objects", "-N", help="synthetic: objects at the start.")
+    ] = None,
+    attributes: Annotated[
+        int, typer.Option("--attributes", "-m", help="synthetic: coordinates per object.")
+    ] = 3,
     snapshots: Annotated[int, typer.Option("--snapshots", "-T", help="synthetic: steps in all.")] = 3000,
-    moves: Annotated[float, typer.Option(help="synthetic: share of the objects that moves each step.")] = 0.025,
+    moves: Annotated[
+        float, typer.Option(help="synthetic: share of the objects that moves each step.")
+    ] = 0.025,
     births: Annotated[float, typer.Option(help="synthetic: new objects per step, as a share.")] = 0.0,
     deaths: Annotated[float, typer.Option(help="synthetic: share of the objects that goes each step.")] = 0.0,
     block: Annotated[int, typer.Option(help="synthetic: steps per period.")] = 1000,

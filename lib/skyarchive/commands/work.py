@@ -71,7 +71,8 @@ def _run(archive: str, periods: str | None, steps: list[str], verbose: bool) -> 
 
 def refresh(
     archive: Annotated[
-        str | None, typer.Argument(help="Only this archive; all that have tables if left out.", show_default=False)
+        str | None,
+        typer.Argument(help="Only this archive; all that have tables if left out.", show_default=False),
     ] = None,
     verbose: VerboseOption = False,
 ) -> None:

@@ -12,7 +12,9 @@ def _beta(returns: np.ndarray, market: np.ndarray) -> float:
     n = len(returns)
     mean_return = 0.0
     mean_market = 0.0
+    moved = False
     for i in range(n):
+        moved = moved or market[i] != market[0]
         mean_return += returns[i]
         mean_market += market[i]
     mean_return /= n
@@ -23,7 +25,8 @@ def _beta(returns: np.ndarray, market: np.ndarray) -> float:
         difference = market[i] - mean_market
         covariance += (returns[i] - mean_return) * difference
         variance += difference * difference
-    return covariance / variance if variance > 0.0 else np.nan
+    # A market that stood still has no variance, though rounding may leave a trace of one.
+    return covariance / variance if moved else np.nan
 
 
 @njit(cache=True)

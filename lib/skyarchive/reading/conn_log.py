@@ -67,7 +67,7 @@ def read_conn_log(path: Path, missing: list[str]) -> Iterator[Batch]:
         if not batch.columns:
             yield batch
         elif lbl:
-            yield from _lbl_batches(batch)
+            yield from _lbl_batches(batch, pa.array(missing))
         else:
             yield _zeek_batch(batch, pa.array(missing))
 
@@ -90,7 +90,7 @@ def _zeek_batch(batch: Batch, missing: pa.Array) -> Batch:
     return Batch(batch.rows, batch.columns | extra, faults)
 
 
-def _lbl_batches(batch: Batch) -> Iterator[Batch]:
+def _lbl_batches(batch: Batch, missing: pa.Array) -> Iterator[Batch]:
     fields = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(batch.columns["line"]))
     counts = pc.list_value_length(fields)
     shaped = pc.is_in(counts, pa.array([8, 9], pa.int32()))
@@ -103,7 +103,9 @@ def _lbl_batches(batch: Batch) -> Iterator[Batch]:
         "log": pa.array([LBL] * count, pa.string()),
     }
     keep = shaped.to_numpy(zero_copy_only=False)
-    yield Batch(batch.rows[keep], columns, batch.faults.filter(shaped))
+    nowhere = pc.is_in(columns["resp_h"], missing)
+    faults = pc.if_else(nowhere, "resp_h is missing", batch.faults.filter(shaped))
+    yield Batch(batch.rows[keep], columns, faults)
     if not keep.all():
         bad = pc.invert(shaped)
         reasons = pc.binary_join_element_wise(

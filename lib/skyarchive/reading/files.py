@@ -56,7 +56,11 @@ def _raw_file(path: Path, folder: Path, definition: Definition) -> RawFile:
     else:
         stat = path.stat()
     return RawFile(
-        path.relative_to(folder).as_posix(), path, stat.st_size, stat.st_mtime_ns, _named_for(path, definition)
+        path.relative_to(folder).as_posix(),
+        path,
+        stat.st_size,
+        stat.st_mtime_ns,
+        _named_for(path, definition),
     )
 
 

@@ -46,7 +46,9 @@ def with_missing_as_null(rows: DataFrame, definition: Definition) -> DataFrame:
         "row",
         "_fault",
         "_named",
-        F.when(F.col("_text").isNotNull(), F.to_json(F.struct(F.col("_text").alias("text")))).otherwise(record).alias("_record"),
+        F.when(F.col("_text").isNotNull(), F.to_json(F.struct(F.col("_text").alias("text"))))
+        .otherwise(record)
+        .alias("_record"),
         *(cleaned(name).alias(name) for name in present),
         *(F.lit(None).cast("string").alias(n) for n in definition.columns if n not in present),
         *extra,
@@ -128,9 +130,7 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
     unreadable = F.when(F.col("_own_period").isNull(), f"{definition.period.column} gives no period")
     elsewhere = F.when(
         F.col("_named").isNotNull() & (F.col("_own_period") != F.col("_named")),
-        F.concat(
-            F.lit("belongs to period "), "_own_period", F.lit(", but the file is named for "), "_named"
-        ),
+        F.concat(F.lit("belongs to period "), "_own_period", F.lit(", but the file is named for "), "_named"),
     )
     checks = F.coalesce(F.when(has_fault, first_fault), *rules, unreadable, elsewhere)
     if definition.check_only:
@@ -167,13 +167,21 @@ def with_duplicates_refused(rows: DataFrame, duplicates: DataFrame, definition: 
     """The rows with the reason set for those of `duplicates`."""
     reason = f"{' and '.join(definition.record_key)} {DUPLICATE}"
     marked = rows.join(F.broadcast(duplicates.withColumn("_again", F.lit(True))), ["file", "row"], "left")
-    plain = [c for c in definition.columns]
-    return marked.withColumn("_reason", F.coalesce("_reason", F.when(F.col("_again"), reason))).withColumn(
-        "_record",
-        F.coalesce("_record", F.when(F.col("_again"), F.to_json(F.struct(*plain), {"ignoreNullFields": "false"}))),
-    ).drop("_again")
+    plain = list(definition.columns)
+    return (
+        marked.withColumn("_reason", F.coalesce("_reason", F.when(F.col("_again"), reason)))
+        .withColumn(
+            "_record",
+            F.coalesce(
+                "_record", F.when(F.col("_again"), F.to_json(F.struct(*plain), {"ignoreNullFields": "false"}))
+            ),
+        )
+        .drop("_again")
+    )
 
 
 def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
     """Each source and the one period its name gives, if it does."""
-    return spark.createDataFrame([(file.name, file.period) for file in files], "_source string, _named string")
+    return spark.createDataFrame(
+        [(file.name, file.period) for file in files], "_source string, _named string"
+    )

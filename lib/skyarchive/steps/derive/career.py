@@ -63,7 +63,11 @@ def with_totals(games: DataFrame, chain: Chain, method: Career) -> DataFrame:
     next_snapshot = F.lead("snapshot").over(career)
     return (
         played.select(
-            "object", "snapshot", "place", next_snapshot.alias("next"), *(F.sum(t).over(so_far).alias(t) for t in totals)
+            "object",
+            "snapshot",
+            "place",
+            next_snapshot.alias("next"),
+            *(F.sum(t).over(so_far).alias(t) for t in totals),
         )
         .where("next is null or next != snapshot")
         .drop("next")

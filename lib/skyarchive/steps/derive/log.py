@@ -25,7 +25,7 @@ def derive_log(chain: Chain) -> Derived:
     assert isinstance(method, UpdateLog | FullSnapshots)
     snapshots = numbered_snapshots(chain, method.order).persist()
     rows = at_snapshots(chain, snapshots, method.order)
-    if not set(chain.definition.record_key) <= {chain.definition.object.column, *method.order.by}:
+    if not set(chain.definition.record_key) <= {chain.definition.object.column, *method.order.identity}:
         rows = rows.transform(with_one_row_each)
     leaves = F.col(method.gone) if isinstance(method, UpdateLog) and method.gone else F.lit(False)
     leaves = F.coalesce(leaves, F.lit(False))

@@ -126,12 +126,16 @@ class _Book:
 
     @classmethod
     def of(cls, quotes: pa.Table, carry: pa.Table) -> "_Book":
-        objects = pc.unique(pa.chunked_array([*quotes["object"].chunks, *carry["object"].chunks], pa.string()))
+        objects = pc.unique(
+            pa.chunked_array([*quotes["object"].chunks, *carry["object"].chunks], pa.string())
+        )
         lengths = pc.fill_null(pc.list_value_length(carry["closes"]), 0).to_numpy()
         held = _numbers(pc.index_in(carry["object"], objects), np.int64)
         carried = int(lengths.sum())
         columns = {
-            "code": np.concatenate([np.repeat(held, lengths), _numbers(pc.index_in(quotes["object"], objects), np.int64)]),
+            "code": np.concatenate(
+                [np.repeat(held, lengths), _numbers(pc.index_in(quotes["object"], objects), np.int64)]
+            ),
             "snapshot": np.concatenate([np.full(carried, BEFORE), _numbers(quotes["snapshot"], np.int64)]),
             # Carried rows come first and in the order they were kept in.
             "order": np.concatenate([np.arange(carried) - carried, _numbers(quotes["snapshot"], np.int64)]),
@@ -160,7 +164,9 @@ _SCHEMA = pa.schema(
 )
 
 
-def _updates(book: _Book, code: np.ndarray, snapshot: np.ndarray, beta: np.ndarray, slope: np.ndarray) -> pa.Table:
+def _updates(
+    book: _Book, code: np.ndarray, snapshot: np.ndarray, beta: np.ndarray, slope: np.ndarray
+) -> pa.Table:
     nothing = pa.nulls(len(code), pa.list_(pa.float64()))
     columns = [
         np.full(len(code), BEFORE, np.int32),

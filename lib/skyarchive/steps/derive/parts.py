@@ -63,18 +63,26 @@ def numbered_snapshots(chain: Chain, order: Order) -> DataFrame:
     label = F.col(order.label or order.by[0]).cast("string")
     # One row a snapshot: few enough to be put in order in one place.
     along = Window.partitionBy(F.lit(0)).orderBy("period", *order.by)
-    distinct = chain.rows.groupBy("period", *order.by).agg(F.min(time).alias("time"), F.min(label).alias("label"))
+    # Should the rows of one snapshot disagree on its time, the earliest counts.
+    within = [F.min(column).alias(column) for column in order.by if column not in order.identity]
+    distinct = chain.rows.groupBy("period", *order.identity).agg(
+        F.min(time).alias("time"), F.min(label).alias("label"), *within
+    )
     number = F.row_number().over(along).cast("bigint") + (chain.next_snapshot - 1)
-    return distinct.select("period", number.alias("snapshot"), "time", "label", *order.by)
+    return distinct.select("period", number.alias("snapshot"), "time", "label", *order.identity)
 
 
 def at_snapshots(chain: Chain, snapshots: DataFrame, order: Order) -> DataFrame:
     """The chain's rows with the number of their snapshot and their object as text."""
-    keys = snapshots.select("period", "snapshot", *order.by)
-    rows = chain.rows.withColumnRenamed("object", "object_column") if "object" in chain.rows.columns else chain.rows
+    keys = snapshots.select("period", "snapshot", *order.identity)
+    rows = (
+        chain.rows.withColumnRenamed("object", "object_column")
+        if "object" in chain.rows.columns
+        else chain.rows
+    )
     column = chain.definition.object.column
     source = "object_column" if column == "object" else column
-    return rows.join(keys, ["period", *order.by]).withColumn("object", F.col(source).cast("string"))
+    return rows.join(keys, ["period", *order.identity]).withColumn("object", F.col(source).cast("string"))
 
 
 def is_finite(column: Column) -> Column:

@@ -28,12 +28,16 @@ def derive_traffic(chain: Chain) -> Derived:
     positions = counts.select(
         "object", "snapshot", "place", *(F.when(alive, F.col(a)).alias(a) for a in chain.attributes)
     )
-    updates = positions.where(F.col("snapshot") != BEFORE).withColumn("gone", F.col(chain.attributes[0]).isNull())
+    updates = positions.where(F.col("snapshot") != BEFORE).withColumn(
+        "gone", F.col(chain.attributes[0]).isNull()
+    )
     states = states_at_ends(chain, positions, chain.attributes).where(F.col(chain.attributes[0]).isNotNull())
     return Derived(
         snapshots,
         with_periods(updates, snapshots, chain.attributes),
-        chain.rows.select("period", F.col("remote").alias("object"), F.col("remote").alias("name")).distinct(),
+        chain.rows.select(
+            "period", F.col("remote").alias("object"), F.col("remote").alias("name")
+        ).distinct(),
         states.join(pending_events(events, days), ["period", "object"], "left"),
     )
 
@@ -44,15 +48,21 @@ def connection_events(chain: Chain, method: Traffic) -> DataFrame:
     leaves = entered + method.window_seconds // method.every_seconds
     service = _service(chain, method)
     moves = F.array(
-        F.struct(entered.alias("at"), F.lit(1).alias("sign")), F.struct(leaves.alias("at"), F.lit(-1).alias("sign"))
+        F.struct(entered.alias("at"), F.lit(1).alias("sign")),
+        F.struct(leaves.alias("at"), F.lit(-1).alias("sign")),
     )
     rows = with_place(chain.rows, chain)
-    events = rows.select(F.col("remote").alias("object"), "place", service.alias("service"), F.explode(moves).alias("m"))
+    events = rows.select(
+        F.col("remote").alias("object"), "place", service.alias("service"), F.explode(moves).alias("m")
+    )
     events = events.select(
         "object",
         "place",
         F.col("m.at").alias("at"),
-        *(F.when(F.col("service") == a, F.col("m.sign")).otherwise(0).cast("double").alias(a) for a in chain.attributes),
+        *(
+            F.when(F.col("service") == a, F.col("m.sign")).otherwise(0).cast("double").alias(a)
+            for a in chain.attributes
+        ),
     )
     events = events.groupBy("object", "place", "at").agg(*(F.sum(a).alias(a) for a in chain.attributes))
     return events if chain.carry is None else events.unionByName(_carried_events(chain))
@@ -62,7 +72,9 @@ def _service(chain: Chain, method: Traffic) -> Column:
     by_name = F.col("log") == "lbl"
     service = F.lit(None).cast("string")
     for name, spec in method.services.items():
-        matches = F.when(by_name, F.col("service").isin(spec.names)).otherwise(F.col("resp_p").isin(spec.ports))
+        matches = F.when(by_name, F.col("service").isin(spec.names)).otherwise(
+            F.col("resp_p").isin(spec.ports)
+        )
         service = F.coalesce(service, F.when(matches, name))
     return F.coalesce(service, F.lit(method.other))
 
@@ -84,8 +96,10 @@ def _carried_events(chain: Chain) -> DataFrame:
 
 def _running_counts(events: DataFrame, chain: Chain) -> DataFrame:
     """Each object's counts after every snapshot at which they changed."""
-    net = events.where("snapshot is not null").groupBy("object", "snapshot", "snapshot_place").agg(
-        *(F.sum(a).alias(a) for a in chain.attributes)
+    net = (
+        events.where("snapshot is not null")
+        .groupBy("object", "snapshot", "snapshot_place")
+        .agg(*(F.sum(a).alias(a) for a in chain.attributes))
     )
     moved = F.lit(False)
     for attribute in chain.attributes:
@@ -103,7 +117,9 @@ def pending_events(events: DataFrame, days: "_Days") -> DataFrame:
     """Per period and object the events after its end of connections that had begun by then."""
     attributes = days.chain.attributes
     ends = F.broadcast(days.frame().select("period", F.col("place").alias("end_place"), "end"))
-    pending = events.where("at is not null").join(ends, (F.col("place") <= F.col("end_place")) & (F.col("at") > F.col("end")))
+    pending = events.where("at is not null").join(
+        ends, (F.col("place") <= F.col("end_place")) & (F.col("at") > F.col("end"))
+    )
     pending = pending.groupBy("period", "object", "at").agg(*(F.sum(a).alias(a) for a in attributes))
     counts = F.array(*(F.col(a).cast("bigint") for a in attributes))
     event = F.struct(F.col("at"), counts.alias("counts"))
@@ -158,4 +174,3 @@ class _Days:
             F.when(before, BEFORE).otherwise(snapshot).alias("snapshot"),
             F.when(before, BEFORE).otherwise(F.col("snapshot_place")).alias("snapshot_place"),
         )
-

@@ -1,0 +1,384 @@
+"""Suites of expectations on real Spark frames: every entry can fail, says where, and stays cheap and quiet."""
+
+import json
+import re
+import socket
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from skyarchive.errors import DefinitionError, InputError
+from skyarchive.quality import check, explain_failure, failed_periods, load_suite, quality_rows
+from skyarchive.quality_docs import build_docs, keep_result
+from skyarchive.settings import schemas_folder
+
+pytestmark = pytest.mark.spark
+
+NAN, INF = float("nan"), float("inf")
+RAW = {"period": "2014", "file": "f.csv", "row": 1}
+RAW_DDL = "period string, file string, row bigint"
+RAW_CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "file": ({"file": None}, {"file is not null"}),
+    "row": ({"row": None}, {"row is not null"}),
+    "row below": ({"row": -1}, {"row >= 0"}),
+}
+NO_PERIOD: dict[str, tuple[dict[str, Any], set[str]]] = {"period": ({"period": None}, {"period is not null"})}
+
+# For each suite: the frame's columns, a row that holds, and what each broken row must be told.
+SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set[str]]]]] = {
+    "raw": (
+        f"{RAW_DDL}, key string",
+        RAW | {"key": "k"},
+        NO_PERIOD | RAW_CASES | {"required": ({"key": None}, {"key is not null"})},
+    ),
+    "raw_nba": (
+        f"{RAW_DDL}, athlete_id int, game_id int, game_date_time timestamp, season int, season_type int, team_id int,"
+        " minutes double, points int, rebounds int, assists int, steals int, blocks int,"
+        " field_goals_made int, field_goals_attempted int",
+        RAW
+        | dict.fromkeys(
+            ("athlete_id", "game_id", "season_type", "team_id", "points", "rebounds", "assists"), 2
+        )
+        | {"season": 2014, "minutes": 30.0, "steals": 0, "blocks": 0, "game_date_time": datetime(2014, 1, 1)}
+        | {"field_goals_made": 1, "field_goals_attempted": 1},
+        RAW_CASES
+        | {"period": ({"period": None}, {"period is not null", "season is the period"})}
+        | {"season": ({"season": 2013}, {"season is the period"})}
+        | {
+            f"no {column}": ({column: None}, {f"{column} is not null"})
+            for column in ("athlete_id", "game_id", "game_date_time", "season_type", "team_id")
+        }
+        | {
+            f"negative {column}": ({column: -1}, {f"{column} >= 0"})
+            for column in ("points", "rebounds", "assists", "steals", "blocks", "field_goals_made")
+        }
+        | {
+            f"minutes {value}": ({"minutes": value}, {"minutes is finite and not negative"})
+            for value in (NAN, INF, -1.0)
+        }
+        | {"did not play": ({"minutes": None, "points": None, "field_goals_made": None}, set())}
+        | {"made": ({"field_goals_made": 2}, {"field_goals_made <= field_goals_attempted"})}
+        | {
+            "attempted": (
+                {"field_goals_attempted": -1},
+                {"field_goals_attempted >= 0", "field_goals_made <= field_goals_attempted"},
+            )
+        },
+    ),
+    "raw_stocks": (
+        f"{RAW_DDL}, ticker string, date date, open double, high double, low double, close double, volume double",
+        RAW
+        | {"ticker": "A", "date": date(2014, 5, 1), "open": 0.0, "high": 2.0, "low": 1.0}
+        | {"close": 1.5, "volume": 0.0},
+        RAW_CASES
+        | {
+            "ticker": ({"ticker": None}, {"ticker is not null"}),
+            "date": ({"date": None}, {"date is not null"}),
+            "other year": ({"date": date(2013, 12, 31)}, {"date is in the period"}),
+            "period": ({"period": None}, {"period is not null"}),
+            "close": ({"close": 0.0}, {"close is finite and above zero"}),
+            "close nan": ({"close": NAN}, {"close is finite and above zero"}),
+            "open": ({"open": None}, {"open is finite and not negative"}),
+            "open inf": ({"open": INF}, {"open is finite and not negative"}),
+            "volume": ({"volume": -1.0}, {"volume is finite and not negative"}),
+            "high": ({"high": 0.5}, {"0 <= low <= high, finite"}),
+            "low nan": ({"low": NAN}, {"0 <= low <= high, finite"}),
+        },
+    ),
+    "raw_tcp": (
+        f"{RAW_DDL}, ts double, orig_h string, orig_p int, resp_h string, resp_p int, proto string",
+        RAW | {"ts": 1.7e9, "orig_h": "a", "orig_p": 1, "resp_h": "b", "resp_p": 80, "proto": "tcp"},
+        NO_PERIOD
+        | RAW_CASES
+        | {
+            "ts": ({"ts": None}, {"ts is a time"}),
+            "ts nan": ({"ts": NAN}, {"ts is a time"}),
+            "orig_h": ({"orig_h": None}, {"orig_h is not null"}),
+            "resp_h": ({"resp_h": None}, {"resp_h is not null"}),
+            "orig_p": ({"orig_p": -1}, {"orig_p is a port"}),
+            "resp_p": ({"resp_p": 65536}, {"resp_p is a port"}),
+            "udp": ({"resp_p": 65536, "orig_h": None, "ts": None, "proto": "udp"}, set()),
+        },
+    ),
+    "updates": (
+        "period string, snapshot bigint, object string, x double, gone boolean",
+        {"period": "2014", "snapshot": 0, "object": "a", "x": 1.0, "gone": False},
+        NO_PERIOD
+        | {
+            "object": ({"object": None}, {"object is not null"}),
+            "snapshot": ({"snapshot": None}, {"snapshot is not null"}),
+            "snapshot below": ({"snapshot": -1}, {"snapshot >= 0"}),
+            "gone": ({"gone": None}, {"gone is not null"}),
+            "x": ({"x": None}, {"x is a finite number unless gone"}),
+            "x nan": ({"x": NAN}, {"x is a finite number unless gone"}),
+            "x inf": ({"x": -INF}, {"x is a finite number unless gone"}),
+            "x left": ({"gone": True}, {"x is null when gone"}),
+            "left": ({"gone": True, "x": None}, set()),
+        },
+    ),
+    "snapshots": (
+        "period string, snapshot bigint, time timestamp, label string",
+        {"period": "2014", "snapshot": 0, "time": datetime(2014, 1, 1), "label": None},
+        NO_PERIOD
+        | {
+            "snapshot": ({"snapshot": None}, {"snapshot is not null"}),
+            "snapshot below": ({"snapshot": -1}, {"snapshot >= 0"}),
+            "time": ({"time": None}, {"time is not null"}),
+        },
+    ),
+    "objects": (
+        "period string, object string, name string",
+        {"period": "2014", "object": "a", "name": None},
+        NO_PERIOD
+        | {
+            "object": ({"object": None}, {"object is not null"}),
+            "empty": ({"object": ""}, {"object is not empty"}),
+        },
+    ),
+    "carry": (
+        "period string, fingerprint string",
+        {"period": "2014", "fingerprint": "f"},
+        NO_PERIOD | {"fingerprint": ({"fingerprint": None}, {"fingerprint is not null"})},
+    ),
+    "ingest_periods": (
+        "period string, rows bigint, refused_share double, missing_columns string",
+        {"period": "2014", "rows": 1, "refused_share": 0.1, "missing_columns": None},
+        NO_PERIOD
+        | {
+            "rows": ({"rows": 0}, {"the period has rows"}),
+            "refused": ({"refused_share": 0.11}, {"refused_share >= 0 and <= 0.1"}),
+            "missing": ({"missing_columns": "ticker"}, {"no column is missing"}),
+        },
+    ),
+    "derive_periods": (
+        "period string, snapshots bigint, out_of_order bigint, gaps bigint, unknown_snapshots bigint",
+        {"period": "2014", "snapshots": 1, "out_of_order": 0, "gaps": 0, "unknown_snapshots": 0},
+        NO_PERIOD
+        | {
+            "snapshots": ({"snapshots": 0}, {"the period has snapshots"}),
+            "order": ({"out_of_order": 1}, {"snapshots are in the order of time"}),
+            "gaps": ({"gaps": 2}, {"snapshots follow one another without a gap"}),
+            "unknown": ({"unknown_snapshots": 1}, {"every update is at a snapshot of the timeline"}),
+        },
+    ),
+}
+
+
+def frame_of(spark: SparkSession, ddl: str, rows: list[dict[str, Any]]) -> DataFrame:
+    columns = [column.split()[0] for column in ddl.split(",")]
+    return spark.createDataFrame([tuple(row.get(column) for column in columns) for row in rows], ddl)
+
+
+def updates(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
+    columns = ("period", "snapshot", "object", "x", "gone")
+    return frame_of(spark, SUITES["updates"][0], [dict(zip(columns, row, strict=True)) for row in rows])
+
+
+def good_update(period: str, snapshot: int) -> tuple[Any, ...]:
+    return (period, snapshot, "a", 1.0, False)
+
+
+@pytest.mark.parametrize("name", sorted(SUITES))
+def test_each_entry_fails_on_exactly_the_rows_that_break_it(spark: SparkSession, name: str) -> None:
+    ddl, good, cases = SUITES[name]
+    suite = load_suite(
+        name, attributes=["x"], required=["key"] if name == "raw" else (), max_refused_share=0.1
+    )
+    rows = [good | {"case": "good"}] + [good | change | {"case": case} for case, (change, _) in cases.items()]
+    frame = frame_of(spark, f"{ddl}, case string", rows).coalesce(1).persist()
+
+    results = check(frame, suite, ["2014"], key_columns=["case"])
+
+    told: dict[str, set[str]] = {"good": set()} | {case: set() for case in cases}
+    for result in results:
+        assert not result.success, f"no case breaks '{result.expectation}'"
+        for row in result.faults["2014"].sample:
+            told[row["case"]].add(result.expectation)
+    assert told == {"good": set()} | {case: expected for case, (_, expected) in cases.items()}
+    frame.unpersist()
+
+
+def test_every_suite_is_tested() -> None:
+    assert {path.stem for path in (schemas_folder() / "expectations").glob("*.yaml")} == set(SUITES)
+
+
+def test_a_range_says_what_its_periods_say_alone(spark: SparkSession) -> None:
+    suite = load_suite("updates", attributes=["x"])
+    periods = [str(year) for year in range(2010, 2017)]
+    broken = [("2011", 3, None, 1.0, False), ("2015", 9, "b", NAN, False), ("2015", 8, None, 1.0, False)]
+    frame = updates(spark, *(good_update(p, n) for n, p in enumerate(periods)), *broken).coalesce(1).persist()
+
+    together = check(frame, suite, periods)
+    alone = [
+        row
+        for period in periods
+        for row in quality_rows(
+            check(frame.where(F.col("period") == period), suite, [period]), [period], "r", "t"
+        )
+    ]
+
+    rows = quality_rows(together, periods, "r", "t")
+    assert failed_periods(together) == ["2011", "2015"]
+    assert len(rows) == len(periods) * len(suite.entries)
+    assert sorted(map(json.dumps, rows)) == sorted(map(json.dumps, alone))
+    failures = {(row["period"], row["expectation"]): row for row in rows if not row["success"]}
+    assert set(failures) == {
+        ("2011", "object is not null"),
+        ("2015", "object is not null"),
+        ("2015", "x is a finite number unless gone"),
+    }
+    assert failures["2011", "object is not null"]["observed"] == "1 of 2 rows"
+    assert json.loads(failures["2015", "x is a finite number unless gone"]["sample"]) == [
+        {"period": "2015", "snapshot": 9, "object": "b", "x": "nan", "gone": False}
+    ]
+    frame.unpersist()
+
+
+def test_rows_of_no_period_fail_all_of_them(spark: SparkSession) -> None:
+    frame = updates(spark, good_update("2010", 1), (None, 2, "a", 1.0, False))
+    results = check(frame, load_suite("updates", attributes=["x"]), ["2010", "2011"])
+    assert failed_periods(results) == ["2010", "2011"]
+
+
+def test_a_column_missing_or_of_another_type_is_said(spark: SparkSession) -> None:
+    frame = updates(spark, good_update("2010", 1)).drop("gone").withColumn("snapshot", F.lit("one"))
+    results = check(frame, load_suite("updates", attributes=["x"]), ["2010"])
+    observed = {r.expectation: r.faults["2010"].observed for r in results if not r.success}
+    assert observed["gone is not null"] == "there is no column gone"
+    assert observed["x is null when gone"] == "there is no column gone"
+    assert "StringType" in observed["snapshot >= 0"]
+    assert "object is not null" not in observed
+
+
+def test_an_empty_frame_holds(spark: SparkSession) -> None:
+    results = check(updates(spark), load_suite("updates", attributes=["x"]), ["2010"])
+    assert all(result.success for result in results)
+
+
+def test_a_row_for_each_period_shows_its_value(spark: SparkSession) -> None:
+    ddl, good, _ = SUITES["ingest_periods"]
+    rows = [good, good | {"period": "2015", "refused_share": 0.25}]
+    results = check(
+        frame_of(spark, ddl, rows), load_suite("ingest_periods", max_refused_share=0.1), ["2014", "2015"]
+    )
+    faults = {r.expectation: r.faults for r in results if not r.success}
+    assert {text: {p: f.observed for p, f in by.items()} for text, by in faults.items()} == {
+        "refused_share >= 0 and <= 0.1": {"2015": "refused_share is 0.25"}
+    }
+
+
+def test_two_aggregates_are_all_it_costs(spark: SparkSession) -> None:
+    suite = load_suite("updates", attributes=["x"])
+    frame = updates(spark, *(good_update("2010", n) for n in range(50))).persist()
+    frame.count()
+    spark.sparkContext.setJobGroup("quality", "the check alone")
+    check(frame, suite, ["2010"])
+    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup("quality")
+    assert 0 < len(jobs) <= 4  # Spark runs an aggregate as one or two jobs
+    frame.unpersist()
+
+
+def test_it_is_quiet_leaves_no_files_and_touches_no_network(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    connect = socket.socket.connect
+
+    def only_loopback(self: socket.socket, address: Any) -> None:
+        assert str(address[0]) in ("127.0.0.1", "localhost", "::1"), f"connects to {address}"
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", only_loopback)
+    monkeypatch.chdir(tmp_path)
+    frame = updates(spark, good_update("2010", 1), ("2010", 2, None, NAN, None))
+    capfd.readouterr()
+
+    results = check(frame.drop("gone"), load_suite("updates", attributes=["x"]), ["2010"])
+    keep_result(
+        tmp_path / "kept", results, run_id="r", table_name="updates", periods=["2010"], time=datetime.now(UTC)
+    )
+    build_docs(tmp_path / "kept", tmp_path / "site")
+
+    assert capfd.readouterr() == ("", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "site"]
+
+
+def test_a_failure_is_explained_in_a_dozen_lines(spark: SparkSession) -> None:
+    bad = [(None, None, None, None, None)] * 9
+    results = check(updates(spark, *bad), load_suite("updates", attributes=["x"]), ["2010", "2011"])
+    text = explain_failure("derive", "nba", "updates", results, "run-1")
+    assert len(text.splitlines()) <= 15
+    assert text.startswith("derive of nba 2010, 2011: 4 of 7 checks of updates failed")
+    assert "object is not null: 9 of 9 rows in 2010 (and in 1 more)" in text
+    assert '{"period": null, "snapshot": null, "object": null}' in text
+    assert "select * from nba.quality where run_id = 'run-1' and not success" in text
+
+
+def test_docs_open_without_a_network(spark: SparkSession, tmp_path: Path) -> None:
+    suite = load_suite("updates", attributes=["x"])
+    periods = ["2010", "2011"]
+    name = "<script>alert(1)</script>"
+    broken = updates(
+        spark, good_update("2010", 1), ("2011", 77, name, INF, False), ("2011", 5, None, 1.0, False)
+    )
+    for run_id, frame in (("r1", broken), ("r2", updates(spark, good_update("2010", 1)))):
+        results = check(frame, suite, periods)
+        keep_result(
+            tmp_path / "kept", results, run_id=run_id, table_name="updates", periods=periods,
+            time=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
+        )  # fmt: skip
+
+    index = build_docs(tmp_path / "kept", tmp_path / "site")
+
+    pages = re.findall(r'href="([^"]+)"', index.read_text())
+    assert sorted(pages) == ["r1/updates.html", "r2/updates.html"]
+    assert "5 of 7" in index.read_text() and "7 of 7" in index.read_text()
+    failed, held = ((tmp_path / "site" / page).read_text() for page in sorted(pages))
+    assert "x is a finite number unless gone (2011)" in failed and "77" in failed
+    assert "fa-times" in failed and "fa-times" not in held
+    for text in (index.read_text(), failed, held):
+        assert "http" not in text and "<script" not in text and "src=" not in text
+
+
+def test_a_file_that_is_no_kept_validation_is_named(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "updates.json").write_text("{")
+    with pytest.raises(InputError, match=r"updates\.json is not a kept validation"):
+        build_docs(tmp_path, tmp_path / "site")
+
+
+ENTRY = "expectations: [{{expectation: expect_column_values_to_{}}}]"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("expectations: [", r"s\.yaml is not valid YAML"),
+        ("[]", r"s\.yaml: a suite is a mapping"),
+        ("expectation: []", r"s\.yaml: unknown key 'expectation'; allowed are about,"),
+        ("expectations: {}", r"s\.yaml: 'expectations' must be a list"),
+        ("expectations: [a]", r"s\.yaml, expectations\[0\]: an entry is a mapping"),
+        (ENTRY.format("not_be_null"), r"expectations\[0\]: an entry is a mapping"),
+        (ENTRY.format("be_nul, column: a"), r"unknown expectation 'expect_column_values_to_be_nul'; allowed"),
+        (ENTRY.format("be_unique, column: a"), "unknown expectation"),
+        (
+            ENTRY.format("be_between, column: a, min: 3"),
+            r"\(expect_column_values_to_be_between of a\): .*min",
+        ),
+        (ENTRY.format("be_in_set, column: a"), "'value_set' is missing"),
+        (ENTRY.format("satisfy, column: a, text: t"), "predicate: field required"),
+        (ENTRY.format("be_between, column: a, max_value: $share"), r"the parameter \$share was not given"),
+        (ENTRY.format("not_be_null, column: a, mostly: 0.9"), "'mostly' judges rows together"),
+        ("extends: s\nexpectations: []", "cannot extend itself"),
+        ("extends: ../../x\nexpectations: []", "is not a suite name"),
+        ("extends: nowhere\nexpectations: []", r"nowhere\.yaml: there is no such suite"),
+        ("expectations: []\nattributes: [{expectation: a, column: '{column}'}]", r"attributes\[0\]: unknown"),
+    ],
+)
+def test_a_mistake_in_a_suite_names_file_and_entry(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "s.yaml").write_text(content)
+    with pytest.raises(DefinitionError, match=message):
+        load_suite("s", attributes=["x"], folder=tmp_path)
