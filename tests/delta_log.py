@@ -38,16 +38,12 @@ class SparkTable:
         self.folder, self.schema, self.partitioned = folder, schema, partitioned
         self.versions: list[set[str]] = []
 
-    def replace(
-        self, period: str, rows: Sequence[Mapping[str, Any]], run: Mapping[str, Any] | None = None
-    ) -> int:
+    def replace(self, period: str, rows: Sequence[Mapping[str, Any]], run: Mapping[str, Any] | None = None) -> int:
         """The period's rows in place of those it had."""
         old = {path for path in self.files if path.startswith(f"period={period}/")}
         return self._write(period, rows, old if self.partitioned else self.files, run)
 
-    def append(
-        self, period: str, rows: Sequence[Mapping[str, Any]], run: Mapping[str, Any] | None = None
-    ) -> int:
+    def append(self, period: str, rows: Sequence[Mapping[str, Any]], run: Mapping[str, Any] | None = None) -> int:
         return self._write(period, rows, set(), run)
 
     def restore(self, version: int) -> int:
@@ -75,9 +71,7 @@ class SparkTable:
             new = {path}
         return self._commit("WRITE", (self.files - old) | new, {"numOutputRows": str(len(rows))}, run)
 
-    def _commit(
-        self, operation: str, files: set[str], metrics: dict[str, str], run: Mapping[str, Any] | None
-    ) -> int:
+    def _commit(self, operation: str, files: set[str], metrics: dict[str, str], run: Mapping[str, Any] | None) -> int:
         version = len(self.versions)
         info = {
             "timestamp": _TIME + 1000 * version,
@@ -101,8 +95,7 @@ class SparkTable:
 
     def _metadata(self) -> dict[str, Any]:
         fields = [
-            {"name": f.name, "type": _DELTA_TYPES[str(f.type)], "nullable": True, "metadata": {}}
-            for f in self.schema
+            {"name": f.name, "type": _DELTA_TYPES[str(f.type)], "nullable": True, "metadata": {}} for f in self.schema
         ]
         return {
             "id": "e1fe24dc-b132-41e0-8705-bd19a22a45da", "format": {"provider": "parquet", "options": {}},

@@ -91,6 +91,6 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
     if name == "*state":
         return definition.derive.state_columns(definition.attributes)
     if name == "*columns":
-        own = {column: spec.type for column, spec in definition.columns.items()}
+        own: dict[str, str] = {column: spec.type for column, spec in definition.columns.items()}
         return own | dict.fromkeys(sorted(definition.derive.reader_columns), "string")
     return {name: kind}

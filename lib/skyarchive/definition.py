@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -157,7 +157,7 @@ class Definition(_Strict):
 
     @field_validator("columns", "attributes")
     @classmethod
-    def _column_names(cls, value: dict[str, object]) -> dict[str, object]:
+    def _column_names(cls, value: dict[str, Any]) -> dict[str, Any]:
         for column in value:
             checked_column(column)
         if len({column.lower() for column in value}) != len(value):

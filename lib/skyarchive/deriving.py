@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -107,7 +108,7 @@ class _Results:
 
     derived: Derived
     carry: DataFrame
-    summary: dict[str, dict[str, int]]
+    summary: dict[str, dict[str, Any]]
     fingerprints: dict[str, dict[str, tuple[int, str]]]
     """By table, then period: rows and fingerprint."""
 
@@ -134,7 +135,7 @@ class _Results:
         return cls(derived, carry, summary, fingerprints)
 
 
-def _summarised(chain: Chain, derived: Derived) -> dict[str, dict]:
+def _summarised(chain: Chain, derived: Derived) -> dict[str, dict[str, Any]]:
     """Per period: snapshots, the next number and last time at its end, and faults of the timeline."""
     along = Window.partitionBy(F.lit(0)).orderBy("snapshot")
     before = F.coalesce(F.lag("time").over(along), F.lit(chain.last_time).cast("timestamp"))
@@ -151,8 +152,8 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict]:
     )
     counted = {row[0]: row[1:] for row in found.collect()}
     missing = derived.rows_without_position
-    without = dict(missing.collect()) if missing is not None else {}
-    summary: dict[str, dict] = {}
+    without: dict[str, int] = dict(missing.collect()) if missing is not None else {}
+    summary: dict[str, dict[str, Any]] = {}
     next_snapshot, last_time = chain.next_snapshot, chain.last_time
     for period in chain.periods:
         snapshots, last, time, back, gaps = counted.get(period, (0, next_snapshot - 1, last_time, 0, 0))
@@ -169,7 +170,7 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict]:
 
 
 def _with_own_rows(
-    chain: Chain, states: DataFrame, summary: dict[str, dict], columns: dict[str, str]
+    chain: Chain, states: DataFrame, summary: dict[str, dict[str, Any]], columns: dict[str, str]
 ) -> DataFrame:
     """The states with the archive's own row for every period: the next number and the last time."""
     spark = states.sparkSession

@@ -2,11 +2,11 @@
 
 import hashlib
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
-def content_sums(columns: list[str]) -> list:
+def content_sums(columns: list[str]) -> list[Column]:
     """Aggregates over rows from which `fingerprint_of` makes a fingerprint: two independent sums of hashes."""
     # A null and the place it stands at must count: xxhash64 alone skips nulls.
     nulls = F.concat(*(F.when(F.col(c).isNull(), "1").otherwise("0") for c in columns))

@@ -55,10 +55,11 @@ class Inventory:
 
     def table_rows(self) -> list[dict[str, Any]]:
         """The content of the table `files`; a file without any period has one row without one."""
+        nothing: dict[str | None, int] = {None: 0}
         return [
             {"file": name, "bytes": size, "modified": modified, "period": period, "rows": rows}
             for (name, size, modified), periods in sorted(self.held.items())
-            for period, rows in (sorted(periods.items()) or [(None, 0)])
+            for period, rows in (periods or nothing).items()
         ]
 
 

@@ -88,8 +88,7 @@ class Lake:
             return {}
         with new_session() as session, self._explained():
             found = session.execute(
-                "SELECT DISTINCT key, value::BIGINT "
-                f"FROM ({self._select(archive, 'runs')}), json_each(output_versions)"
+                f"SELECT DISTINCT key, value::BIGINT FROM ({self._select(archive, 'runs')}), json_each(output_versions)"
             ).fetchall()
         published: dict[str, set[int]] = {}
         for table, version in found:
@@ -131,9 +130,7 @@ class Lake:
                     published[archive] = self.published_versions(archive)
                 version = published[archive].get(table)
             if version is None:
-                raise NotPublishedError(
-                    f"{archive}.{table} has no published version yet: run the step that makes it."
-                )
+                raise NotPublishedError(f"{archive}.{table} has no published version yet: run the step that makes it.")
             view = f"{quoted(archive)}.{quoted(table)}"
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")
@@ -147,9 +144,7 @@ class Lake:
         named = self._named_in(sql)
         for archive, table in versions or {}:
             if (archive, table) not in named:
-                raise SettingError(
-                    f"A version is given for {archive}.{table}, which the statement does not read."
-                )
+                raise SettingError(f"A version is given for {archive}.{table}, which the statement does not read.")
         session = self.connect(named, versions)
         with self._explained():
             return self._result(session.execute(sql))
@@ -187,9 +182,7 @@ class Lake:
             result = self._result(session.execute(f"FROM changes ORDER BY {order}"))
         return Diff(old, new, counts.get("removed", 0), counts.get("added", 0), result)
 
-    def _compared_versions(
-        self, archive: str, table: str, old: int | None, new: int | None
-    ) -> tuple[int, int]:
+    def _compared_versions(self, archive: str, table: str, old: int | None, new: int | None) -> tuple[int, int]:
         if old is not None and new is not None:
             return old, new
         known = sorted(commit.version for commit in self.history(archive, table) if commit.published)
@@ -219,9 +212,7 @@ class Lake:
 
     def _select(self, archive: str, table: str, version: int | None = None) -> str:
         log = self.open(archive, table, version)
-        return select_files(
-            _columns(log), self._files(log, archive, table), bool(log.metadata().partition_columns)
-        )
+        return select_files(_columns(log), self._files(log, archive, table), bool(log.metadata().partition_columns))
 
     def _files(self, log: DeltaTable, archive: str, table: str) -> list[str]:
         # delta-rs percent-encodes the folder's part of a local path, so only what follows it is taken.

@@ -74,9 +74,7 @@ def _print_table(columns: Sequence[str], rows: list[Row], title: str | None) -> 
         columns, rows = ["column", "value"], list(_records(columns, rows))
     for index, name in enumerate(columns):
         numeric = any(_is_number(row[index]) for row in rows)
-        table.add_column(
-            Text(_visible(name)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
-        )
+        table.add_column(Text(_visible(name)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in rows:
         table.add_row(*(Text(_visible(_text(value))) for value in row))
     if not console.is_terminal:

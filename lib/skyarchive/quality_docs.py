@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -114,7 +115,7 @@ def build_docs(results_folder: Path, target_folder: Path) -> Path:
     view = DefaultJinjaPageView(custom_views_directory=str(_VIEWS))
     renderer = ValidationResultsPageRenderer(run_info_at_end=True)
     for page in pages:
-        document = renderer.render(expectationSuiteValidationResultSchema.load(page.content))
+        document = renderer.render(expectationSuiteValidationResultSchema.load(_with_safe_rows(page.content)))
         overview, *columns, _run_info = document.sections
         overview.content_blocks = overview.content_blocks[1:]  # a heading with links to pages not made here
         document.sections = [overview, *columns]
@@ -126,6 +127,19 @@ def build_docs(results_folder: Path, target_folder: Path) -> Path:
     target_folder.mkdir(parents=True, exist_ok=True)
     index.write_text(view.env.get_template("index.j2").render(pages=pages), encoding="utf-8")
     return index
+
+
+def _with_safe_rows(content: dict[str, Any]) -> dict[str, Any]:
+    """The validation with its sample rows escaped: the renderer puts their values into the page as they are."""
+    results = []
+    for result in content["results"]:
+        rows = [
+            {column: escape(value) if isinstance(value, str) else value for column, value in row.items()}
+            for row in result["result"].get("unexpected_index_list", [])
+        ]
+        safe = {"unexpected_index_list": rows} if rows else {}
+        results.append(result | {"result": result["result"] | safe})
+    return content | {"results": results}
 
 
 def _read(path: Path) -> _Page:

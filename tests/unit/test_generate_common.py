@@ -1,5 +1,8 @@
 """What holds for every generator: equal options give equal bytes, bad options are refused, dirt is added."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,19 +41,27 @@ def test_equal_options_give_equal_bytes_and_another_seed_does_not(
     options = GenerateOptions(seed=7, flavour=flavour, dirt=dirt, **SMALL)
     first = contents(generate(archive, tmp_path / "a", options))
     again = contents(generate(archive, tmp_path / "b", options))
-    other = contents(
-        generate(archive, tmp_path / "c", GenerateOptions(seed=8, flavour=flavour, dirt=dirt, **SMALL))
-    )
+    other = contents(generate(archive, tmp_path / "c", GenerateOptions(seed=8, flavour=flavour, dirt=dirt, **SMALL)))
     assert len(first) == 3
     assert first == again
     assert all(first[name] != other[name] for name in first)
 
 
+def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from skyarchive.archives.generate import *\n"
+        "for name in ARCHIVES: generate(name, Path(sys.argv[1]), GenerateOptions(seed=7, size=0.05, dirt=True))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "12345"}
+    subprocess.run([sys.executable, "-c", script, tmp_path / "other"], check=True, env=environment)
+    options = GenerateOptions(seed=7, size=0.05, dirt=True)
+    here = [path for name in ARCHIVES for path in generate(name, tmp_path / "here", options)]
+    assert contents(here) == contents(list((tmp_path / "other").iterdir()))
+
+
 @pytest.mark.parametrize(("archive", "flavour"), KINDS)
 @pytest.mark.parametrize("dirt", [False, 0.02])
-def test_a_period_is_the_same_alone_and_among_others(
-    tmp_path: Path, archive: str, flavour: str, dirt: float
-) -> None:
+def test_a_period_is_the_same_alone_and_among_others(tmp_path: Path, archive: str, flavour: str, dirt: float) -> None:
     together = GenerateOptions(seed=3, flavour=flavour, dirt=dirt, **SMALL)
     all_files = contents(generate(archive, tmp_path / "all", together))
     middle = default_periods(archive, together)[1]

@@ -151,6 +151,19 @@ def test_careers_go_on_over_the_seasons(rows: pd.DataFrame) -> None:
     assert rate[2010].corr(rate[2011]) > 0.6
 
 
+def test_players_stay_with_a_club_for_some_years(rows: pd.DataFrame) -> None:
+    club = rows[rows.team_id <= 30].groupby(["athlete_id", "season"]).team_id.first().unstack()
+    both = club[[2010, 2011]].dropna()
+    assert 0.55 < (both[2010] == both[2011]).mean() < 0.95
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_even_a_short_season_has_two_games_at_one_time(tmp_path: Path, seed: int) -> None:
+    [path] = generate("nba", tmp_path, GenerateOptions(seed=seed, size=0.01, periods=["2010"]))
+    games = pd.read_parquet(path, columns=["game_id", "game_date_time"]).drop_duplicates()
+    assert games.game_date_time.duplicated().any()
+
+
 def test_many_players_pass_thirty_games_in_two_seasons(rows: pd.DataFrame) -> None:
     counted = rows[rows.season.isin([2008, 2009]) & (rows.minutes > 0) & (rows.team_id <= 30)]
     assert (counted.groupby("athlete_id").size() > 30).sum() > 150
@@ -183,9 +196,7 @@ def test_dirt_leaves_the_good_rows_and_adds_each_fault(files: dict[int, Path], d
     assert set(ODD_NAMES) <= set(dirty.athlete_display_name)
 
 
-def test_the_first_row_of_a_player_and_game_is_the_good_one(
-    files: dict[int, Path], dirty: pd.DataFrame
-) -> None:
+def test_the_first_row_of_a_player_and_game_is_the_good_one(files: dict[int, Path], dirty: pd.DataFrame) -> None:
     clean = pq.read_table(files[2013]).to_pandas(types_mapper=pd.ArrowDtype)
     kept = dirty[(dirty.season == 2013) & (dirty.season_type != 5) & dirty.athlete_id.notna()]
     kept = kept.drop_duplicates(["game_id", "athlete_id"]).drop(columns="athlete_display_name")

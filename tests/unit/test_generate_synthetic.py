@@ -85,6 +85,13 @@ def test_only_the_living_change_or_go_and_every_row_is_a_change(log: pd.DataFram
     assert len(ever) > 500 and len(living) < len(ever)
 
 
+def test_a_move_that_rounding_undoes_is_no_row(tmp_path: Path) -> None:
+    options = GenerateOptions(objects=200, attributes=1, snapshots=200, moves=0.9)
+    log = frame_of(generate("synthetic", tmp_path, options))
+    assert len(log) > 30_000
+    assert not (log.groupby("object").x0.diff() == 0).any()
+
+
 def test_rates_are_those_asked_for(log: pd.DataFrame) -> None:
     first = log.groupby("object").step.min()
     born, gone = (first > 0).sum(), log.gone.sum()
@@ -102,9 +109,7 @@ def test_a_block_does_not_depend_on_what_follows(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(frame_of([short[1]]), cut[cut.step < 45].reset_index(drop=True))
 
 
-@pytest.mark.parametrize(
-    ("moves", "rows"), [(0.0, 50), (1.0, 50 * 20)], ids=["nobody moves", "everybody moves"]
-)
+@pytest.mark.parametrize(("moves", "rows"), [(0.0, 50), (1.0, 50 * 20)], ids=["nobody moves", "everybody moves"])
 def test_the_ends_of_the_scale(tmp_path: Path, moves: float, rows: int) -> None:
     paths = generate("synthetic", tmp_path, GenerateOptions(objects=50, snapshots=20, block=10, moves=moves))
     assert frame_of(paths).shape[0] == rows

@@ -45,9 +45,7 @@ def frame(plain: list[str]) -> pd.DataFrame:
 
 
 def remote_side(frame: pd.DataFrame) -> pd.Series:
-    local = frame.orig_h.map(
-        lambda host: host.startswith(("64.225.56.10", "10.", "192.168.", "172.16.", "fe80"))
-    )
+    local = frame.orig_h.map(lambda host: host.startswith(("64.225.56.10", "10.", "192.168.", "172.16.", "fe80")))
     return frame.resp_h.where(local, frame.orig_h)
 
 
@@ -69,9 +67,7 @@ def test_the_zeek_form_is_what_zeek_writes(tmp_path: Path) -> None:
     assert not any(line.startswith("#") for line in lines[8:-1])
 
 
-def test_zeek_and_plain_hold_the_same_connections_and_zeek_is_ordered_by_end(
-    tmp_path: Path, plain: list[str]
-) -> None:
+def test_zeek_and_plain_hold_the_same_connections_and_zeek_is_ordered_by_end(tmp_path: Path, plain: list[str]) -> None:
     zeek = lines_of(tmp_path, "zeek")[8:-1]
     assert sorted(zeek) == sorted(plain[1:])
     assert plain[1:] == sorted(plain[1:], key=lambda line: float(line.split("\t")[0]))
@@ -201,9 +197,7 @@ def test_dirt_has_each_fault_and_nothing_good_is_lost(tmp_path: Path, size: floa
 
 def test_dirt_disorders_the_rows(tmp_path: Path) -> None:
     stamps = [
-        float(line.split("\t")[0])
-        for line in lines_of(tmp_path, "plain", dirt=True)[1:]
-        if not conn_faults(line)
+        float(line.split("\t")[0]) for line in lines_of(tmp_path, "plain", dirt=True)[1:] if not conn_faults(line)
     ]
     backward = sum(b < a - 3600 for a, b in pairwise(stamps))
     assert backward > 20
@@ -218,6 +212,4 @@ def test_lbl_dirt_has_each_fault(tmp_path: Path) -> None:
     assert any("x" in fields[0] for fields in added)
     assert any(fields[1] == "long" for fields in added)
     assert {4} < {len(fields) for fields in added} and max(len(fields) for fields in added) >= 11
-    assert any(
-        fields[0][0].isdigit() and float(fields[0]) < 748137600 for fields in added if "x" not in fields[0]
-    )
+    assert any(fields[0][0].isdigit() and float(fields[0]) < 748137600 for fields in added if "x" not in fields[0])

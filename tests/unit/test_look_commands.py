@@ -118,9 +118,7 @@ def test_tables_show_published_and_latest_versions() -> None:
 
 
 @pytest.mark.parametrize("command", ["history", "diff"])
-@pytest.mark.parametrize(
-    "name", ["updates", "nba", "nba.nope", "../../etc.updates", "x'; drop table.updates"]
-)
+@pytest.mark.parametrize("name", ["updates", "nba", "nba.nope", "../../etc.updates", "x'; drop table.updates"])
 def test_names_that_are_no_tables_are_refused(command: str, name: str) -> None:
     assert isinstance(skyarchive(command, name).exception, SettingError)
 
@@ -154,6 +152,4 @@ def test_reading_loads_neither_pandas_nor_pyarrow_nor_spark() -> None:
     program = PROGRAM.replace("app()", "app(standalone_mode=False)") + (
         "import sys\nassert not {'pandas', 'pyarrow', 'pyspark', 'numba'} & set(sys.modules)"
     )
-    subprocess.run(
-        [sys.executable, "-c", program, "sql", "from nba.updates"], check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, "-c", program, "sql", "from nba.updates"], check=True, capture_output=True)

@@ -45,9 +45,7 @@ def tables(
     lake = _lake()
     archives = lake.archives()
     if archive is not None and archive not in archives:
-        raise SettingError(
-            f"There is no archive {archive!r} in {lake.root}: it has {', '.join(archives) or 'none'}."
-        )
+        raise SettingError(f"There is no archive {archive!r} in {lake.root}: it has {', '.join(archives) or 'none'}.")
     rows = []
     for name in archives if archive is None else [archive]:
         published = lake.published_versions(name)
@@ -58,9 +56,7 @@ def tables(
 
 
 def sql(
-    statement: Annotated[
-        str, typer.Argument(help="One query; tables are named ARCHIVE.TABLE.", show_default=False)
-    ],
+    statement: Annotated[str, typer.Argument(help="One query; tables are named ARCHIVE.TABLE.", show_default=False)],
     version: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,9 +96,7 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
     commits = _lake().history(*split_table(table))
     rows = [astuple(commit) for commit in commits]
     if format != "json":
-        rows = [
-            tuple(", ".join(value) if isinstance(value, list) else value for value in row) for row in rows
-        ]
+        rows = [tuple(", ".join(value) if isinstance(value, list) else value for value in row) for row in rows]
     render([field.name for field in fields(Commit)], limited(rows, limit, format), format, title=table)
 
 
@@ -125,9 +119,7 @@ def diff(
     Example: skyarchive diff nba.updates --from 3 --to 7
     """
     found = _lake().diff(*split_table(table), old, new)
-    message(
-        f"{table}, version {found.old} to {found.new}: {found.removed} rows removed, {found.added} added."
-    )
+    message(f"{table}, version {found.old} to {found.new}: {found.removed} rows removed, {found.added} added.")
     render(found.result.columns, limited(found.result.rows, limit, format), format)
 
 

@@ -19,9 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def generate(
-    archive: Annotated[
-        Generated, typer.Argument(help="The archive to make raw files for.", show_default=False)
-    ],
+    archive: Annotated[Generated, typer.Argument(help="The archive to make raw files for.", show_default=False)],
     periods: Annotated[
         str | None, typer.Option("--periods", help="2010..2014 or 2010,2012; a sensible few if left out.")
     ] = None,
@@ -34,16 +32,10 @@ def generate(
     flavour: Annotated[
         Literal["zeek", "plain", "lbl"], typer.Option(help="tcp: which kind of connection log.")
     ] = "zeek",
-    objects: Annotated[
-        int | None, typer.Option("--objects", "-N", help="synthetic: objects at the start.")
-    ] = None,
-    attributes: Annotated[
-        int, typer.Option("--attributes", "-m", help="synthetic: coordinates per object.")
-    ] = 3,
+    objects: Annotated[int | None, typer.Option("--objects", "-N", help="synthetic: objects at the start.")] = None,
+    attributes: Annotated[int, typer.Option("--attributes", "-m", help="synthetic: coordinates per object.")] = 3,
     snapshots: Annotated[int, typer.Option("--snapshots", "-T", help="synthetic: steps in all.")] = 3000,
-    moves: Annotated[
-        float, typer.Option(help="synthetic: share of the objects that moves each step.")
-    ] = 0.025,
+    moves: Annotated[float, typer.Option(help="synthetic: share of the objects that moves each step.")] = 0.025,
     births: Annotated[float, typer.Option(help="synthetic: new objects per step, as a share.")] = 0.0,
     deaths: Annotated[float, typer.Option(help="synthetic: share of the objects that goes each step.")] = 0.0,
     block: Annotated[int, typer.Option(help="synthetic: steps per period.")] = 1000,

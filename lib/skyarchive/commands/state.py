@@ -24,7 +24,7 @@ def archives(format: FormatOption = "table") -> None:
     Example: skyarchive archives
     """
     catalog = Catalog(load_settings())
-    rows = []
+    rows: list[tuple[str, str, str | None]] = []
     for name in catalog.names():
         try:
             definition = catalog.get(name)
@@ -65,9 +65,7 @@ def status(
             rows.append((name, found.period, found.state, *found.counts.values(), found.why))
     if not rows and format == "table" and not broken:
         where = settings.raw_folder / archive if archive else settings.raw_folder
-        message(
-            f"There are no raw files in {where} and no tables; try: skyarchive generate {archive or 'nba'}"
-        )
+        message(f"There are no raw files in {where} and no tables; try: skyarchive generate {archive or 'nba'}")
     else:
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
@@ -78,9 +76,7 @@ def docs(
     archive: Annotated[str, typer.Argument(help="The archive.", show_default=False)],
     target: Annotated[
         Path | None,
-        typer.Option(
-            "--to", help="Folder to write them to; <warehouse>/<archive>/_quality/docs if left out."
-        ),
+        typer.Option("--to", help="Folder to write them to; <warehouse>/<archive>/_quality/docs if left out."),
     ] = None,
 ) -> None:
     """Build the Data Docs of every check an archive has been through, as pages to open in a browser.

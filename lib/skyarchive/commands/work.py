@@ -1,6 +1,6 @@
 """Working on archives: run, ingest, derive, refresh. These start Spark."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,6 +8,9 @@ from skyarchive.catalog import Catalog
 from skyarchive.commands.options import ArchiveArgument, VerboseOption, workshop_for
 from skyarchive.output import message
 from skyarchive.settings import load_settings
+
+if TYPE_CHECKING:
+    from skyarchive.publishing import Outcome
 
 PeriodsOption = Annotated[
     str | None,
@@ -104,7 +107,7 @@ def refresh(
     raise_refusals(everything)
 
 
-def _say_published(archive: str, outcomes: list) -> None:  # type: ignore[type-arg]
+def _say_published(archive: str, outcomes: "list[Outcome]") -> None:
     for outcome in outcomes:
         if outcome.published:
             message(f"{archive}: {outcome.step} published {', '.join(outcome.published)}.")

@@ -114,7 +114,7 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
     if period.by == "value":
         return value.cast("string")
     if period.by == "block":
-        return F.format_string("%05d", F.floor(value / period.size).cast("bigint"))
+        return F.format_string("%05d", F.floor(value / F.lit(period.size)).cast("bigint"))
     formats = {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}
     if spec.type in NUMERIC_TYPES:
         in_range = (value >= 0) & (value < 253402300800)

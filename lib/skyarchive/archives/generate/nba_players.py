@@ -77,7 +77,6 @@ def entering(seed: int, year: int) -> Players:
     rng = stream(seed, "nba", "class", year)
     skill = np.exp(rng.normal(0.0, 0.22, CLASS_SIZE))
     seasons = 1 + rng.poisson(np.clip(7.0 * (skill - 0.25), 0.3, 14.0))
-    seasons[:2] = np.maximum(seasons[:2], 4)  # the namesakes below play side by side
     position = rng.integers(0, len(POSITIONS), CLASS_SIZE)
     rates = {}
     for name, by_position in _RATES.items():
@@ -100,13 +99,7 @@ def entering(seed: int, year: int) -> Players:
 
 
 def _names(seed: int, year: int) -> np.ndarray:
-    """Names of a class; its first player bears the name of the second of the class before."""
-    names = _own_names(seed, year)
-    names[0] = _own_names(seed, year - 1)[1]
-    return names
-
-
-def _own_names(seed: int, year: int) -> np.ndarray:
+    """Names of a class, some of them borne by others too."""
     rng = stream(seed, "nba", "names", year)
     first = _FIRST[rng.integers(0, len(_FIRST), CLASS_SIZE)]
     return first + " " + _LAST[rng.integers(0, len(_LAST), CLASS_SIZE)]

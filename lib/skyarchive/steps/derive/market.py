@@ -71,7 +71,7 @@ def with_market_returns(quotes: DataFrame) -> DataFrame:
 
 def _period_ends(snapshots: DataFrame, chain: Chain) -> list[int]:
     """The last snapshot of each period; one without any ends where the one before did."""
-    found = dict(snapshots.groupBy("period").agg(F.max("snapshot")).collect())
+    found: dict[str, int] = dict(snapshots.groupBy("period").agg(F.max("snapshot")).collect())
     ends: list[int] = []
     for period in chain.periods:
         ends.append(found.get(period, ends[-1] if ends else chain.next_snapshot - 1))
@@ -80,7 +80,7 @@ def _period_ends(snapshots: DataFrame, chain: Chain) -> list[int]:
 
 def _by_buckets(quotes: DataFrame, chain: Chain, method: MarketModel, ends: list[int]) -> DataFrame:
     spark = quotes.sparkSession
-    empty = "object string, beta double, slope double, closes array<double>, returns array<double>, markets array<double>"
+    empty = "object string, beta double, slope double, " + ", ".join(f"{name} array<double>" for name in _HISTORY)
     carry = chain.carry if chain.carry is not None else spark.createDataFrame([], empty)
     carry = carry.select("object", *chain.attributes, *_HISTORY)
     buckets = max(2, quotes.count() // _ROWS_PER_BUCKET)

@@ -1,0 +1,108 @@
+"""One Spark session for the whole test run, and a home of its own (raw files, warehouse) for every test."""
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from skyarchive.archives.generate import GenerateOptions, generate
+from skyarchive.catalog import Catalog
+from skyarchive.cli import main
+from skyarchive.commands.options import Verbosity
+from skyarchive.progress import Progress
+from skyarchive.session import build_session
+from skyarchive.settings import Settings
+from skyarchive.workshop import Workshop
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    folder = tmp_path_factory.mktemp("spark")
+    session = build_session(Settings(warehouse=str(folder), master="local[2]", driver_memory="2g"))
+    yield session
+    session.stop()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return json.loads(self.out)
+
+
+@dataclass
+class Home:
+    """A place to work: raw files, a warehouse, and the command line on them."""
+
+    folder: Path
+    settings: Settings
+
+    @property
+    def raw(self) -> Path:
+        return self.settings.raw_folder
+
+    def generate(self, archive: str, *periods: str, **options: Any) -> list[Path]:
+        return generate(archive, self.raw / archive, GenerateOptions(periods=list(periods) or None, **options))
+
+    def workshop(self, archive: str) -> Workshop:
+        return Workshop(self.settings, Catalog(self.settings).get(archive), Progress(quiet=True))
+
+    def command(self, *arguments: str) -> Answer:
+        """`skyarchive ...` in this process, on this test's settings."""
+        out, err = io.StringIO(), io.StringIO()
+        Verbosity.on = False
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr("sys.argv", ["skyarchive", *arguments])
+            code = 0
+            try:
+                main()
+            except SystemExit as ending:
+                code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        return Answer(code, out.getvalue(), err.getvalue())
+
+    def sql(self, statement: str) -> list[dict[str, Any]]:
+        answer = self.command("sql", statement, "--format", "json")
+        assert answer.code == 0, answer.err
+        return answer.rows
+
+    def states(self, archive: str) -> dict[str, str]:
+        answer = self.command("status", archive, "--format", "json")
+        assert answer.code == 0, answer.err
+        return {row["period"]: row["state"] for row in answer.rows}
+
+    def copy_raw(self, archive: str, files: list[Path]) -> None:
+        target = self.raw / archive
+        target.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy2(file, target / file.name)
+
+
+def make_home(folder: Path) -> Home:
+    settings = Settings(
+        warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), master="local[2]", lock_wait=5.0
+    )
+    return Home(folder, settings)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    place = make_home(tmp_path)
+    for name in ("warehouse", "raw", "master", "lock_wait"):
+        monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", str(getattr(place.settings, name)))
+    monkeypatch.chdir(tmp_path)
+    return place
