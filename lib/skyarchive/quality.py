@@ -174,9 +174,7 @@ def quality_rows(
     return rows
 
 
-def explain_failure(
-    step: str, archive: str, table_name: str, results: Sequence[CheckResult], run_id: str
-) -> str:
+def explain_failure(step: str, archive: str, table_name: str, results: Sequence[CheckResult], run_id: str) -> str:
     """What failed, where, on which rows and where to look further, in a dozen lines."""
     failures = [result for result in results if result.faults]
     periods = failed_periods(results)

@@ -251,6 +251,12 @@ def test_an_empty_frame_holds(spark: SparkSession) -> None:
     assert all(result.success for result in results)
 
 
+def test_a_column_of_nulls_alone_fails(spark: SparkSession) -> None:
+    frame = updates(spark, ("2010", 1, "a", None, False), ("2010", 2, "b", None, False))
+    results = check(frame, load_suite("updates", attributes=["x"]), ["2010"])
+    assert [r.expectation for r in results if not r.success] == ["x is a finite number unless gone"]
+
+
 def test_a_row_for_each_period_shows_its_value(spark: SparkSession) -> None:
     ddl, good, _ = SUITES["ingest_periods"]
     rows = [good, good | {"period": "2015", "refused_share": 0.25}]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from skyarchive.archives.generate import ARCHIVES, GenerateOptions, default_periods, generate
+from skyarchive.archives.generate.files import write_atomically
 from skyarchive.errors import SettingError, SkyarchiveError
 
 KINDS = [
@@ -114,3 +115,18 @@ def test_a_folder_that_cannot_be_is_an_explained_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SkyarchiveError, match="could not be written"):
         generate("tcp", tmp_path / "file", GenerateOptions(size=0.1))
+
+
+def test_a_write_that_fails_leaves_the_file_that_was(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("whole")
+
+    def half(hidden: Path) -> None:
+        assert hidden.name.startswith(".") and hidden.parent == tmp_path
+        hidden.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(SkyarchiveError, match=r"file could not be written: No space left on device"):
+        write_atomically(target, half)
+    assert target.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [target]

@@ -12,6 +12,7 @@ import pytest
 
 from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.archives.generate.dirt_nba import ODD_NAMES
+from skyarchive.archives.generate.nba_games import regular_season
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "nba"
 COUNTED = ["field_goals", "three_point_field_goals", "free_throws"]
@@ -157,11 +158,11 @@ def test_players_stay_with_a_club_for_some_years(rows: pd.DataFrame) -> None:
     assert 0.55 < (both[2010] == both[2011]).mean() < 0.95
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_even_a_short_season_has_two_games_at_one_time(tmp_path: Path, seed: int) -> None:
-    [path] = generate("nba", tmp_path, GenerateOptions(seed=seed, size=0.01, periods=["2010"]))
-    games = pd.read_parquet(path, columns=["game_id", "game_date_time"]).drop_duplicates()
-    assert games.game_date_time.duplicated().any()
+@pytest.mark.parametrize("seed", range(3))
+def test_every_round_opens_with_two_games_at_one_time(seed: int) -> None:
+    games = regular_season(np.random.default_rng(seed), 2010, rounds=5)
+    day, minute = games.day.reshape(5, 15), games.minute.reshape(5, 15)
+    assert (day[:, 0] == day[:, 1]).all() and (minute[:, 0] == minute[:, 1]).all()
 
 
 def test_many_players_pass_thirty_games_in_two_seasons(rows: pd.DataFrame) -> None:

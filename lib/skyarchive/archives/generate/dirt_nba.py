@@ -32,9 +32,7 @@ def dirty(table: pa.Table, options: GenerateOptions, season: int) -> pa.Table:
     """The season with faulty rows after good ones of the same game, a game of another kind, and odd names.
     Who plays how well in the rows that count stays as it was."""
     rng = stream(options.seed, "nba", "dirt", season)
-    rows = np.flatnonzero(
-        (pc.fill_null(table["minutes"], 0).to_numpy() > 0) & (table["team_id"].to_numpy() <= 30)
-    )
+    rows = np.flatnonzero((pc.fill_null(table["minutes"], 0).to_numpy() > 0) & (table["team_id"].to_numpy() <= 30))
     table = _with_odd_names(table, rng)
     picked = picks(rng, rows, FAULTS, round(options.dirt_share * table.num_rows))
     chosen = [row for _, row in picked]

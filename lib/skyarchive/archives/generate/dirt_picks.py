@@ -6,9 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 
-def picks(
-    rng: np.random.Generator, rows: np.ndarray, kinds: Sequence[str], count: int
-) -> list[tuple[str, int]]:
+def picks(rng: np.random.Generator, rows: np.ndarray, kinds: Sequence[str], count: int) -> list[tuple[str, int]]:
     """`count` pairs of kind and row, every kind at least once, on distinct rows while there are enough."""
     total = max(count, len(kinds))
     chosen = rng.choice(rows, total, replace=total > len(rows))

@@ -28,9 +28,7 @@ def dirty(lines: list[str], options: GenerateOptions, year: int) -> list[str]:
     lines = list(lines)
     for kind, row in picks(rng, rows, QUIRKS, count // _QUIRK_PART):
         lines[row] = ",".join(_odd(lines[row].split(","), kind))
-    added = [
-        (row, _spoilt(lines[row].split(","), kind, year)) for kind, row in picks(rng, rows, FAULTS, count)
-    ]
+    added = [(row, _spoilt(lines[row].split(","), kind, year)) for kind, row in picks(rng, rows, FAULTS, count)]
     for name, row in zip(ODD_NAMES, rng.choice(rows, len(ODD_NAMES)), strict=True):
         fields = lines[row].split(",")
         added.append((int(row), ",".join([fields[0], name, *fields[2:]])))

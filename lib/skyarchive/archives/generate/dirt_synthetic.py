@@ -24,16 +24,12 @@ def dirty(table: pa.Table, options: GenerateOptions, period: str) -> pa.Table:
     placed = np.flatnonzero(~table["gone"].to_numpy())
     if len(placed) == 0:
         return table
-    kinds, rows = zip(
-        *picks(rng, placed, list(_SPOILT), round(options.dirt_share * len(placed))), strict=True
-    )
+    kinds, rows = zip(*picks(rng, placed, list(_SPOILT), round(options.dirt_share * len(placed))), strict=True)
     extra = table.take(pa.array(rows))
     place = table.schema.get_field_index("x0")
     values = [
         value if kind == "duplicate_row" else _SPOILT[kind]
         for kind, value in zip(kinds, extra["x0"].to_pylist(), strict=True)
     ]
-    extra = extra.set_column(
-        place, table.schema.field(place), pa.array(values, pa.float64(), from_pandas=False)
-    )
+    extra = extra.set_column(place, table.schema.field(place), pa.array(values, pa.float64(), from_pandas=False))
     return with_rows_after(table, list(rows), extra)

@@ -30,8 +30,7 @@ def dirty(lines: list[str], options: GenerateOptions, day: np.datetime64) -> lis
     ]
     if not lbl:
         added += [
-            (int(row), _odd(lines[row], name))
-            for name, row in zip(ODD_SERVICES, rng.choice(rows, 4), strict=True)
+            (int(row), _odd(lines[row], name)) for name, row in zip(ODD_SERVICES, rng.choice(rows, 4), strict=True)
         ]
     return _shuffled(with_lines_after(lines, added), rng)
 

@@ -37,16 +37,12 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
 
 def write_parquet(path: Path, table: pa.Table, **how: Any) -> Path:
     """The table as a parquet file; `how` goes to pyarrow."""
-    return write_atomically(
-        path, lambda hidden: pq.write_table(table, hidden, row_group_size=ROW_GROUP, **how)
-    )
+    return write_atomically(path, lambda hidden: pq.write_table(table, hidden, row_group_size=ROW_GROUP, **how))
 
 
 def write_gzip(path: Path, content: bytes) -> Path:
     """The bytes as a gzip file without a time or a name in its header."""
-    return write_atomically(
-        path, lambda hidden: _bytes_to(hidden, gzip.compress(content, GZIP_LEVEL, mtime=0))
-    )
+    return write_atomically(path, lambda hidden: _bytes_to(hidden, gzip.compress(content, GZIP_LEVEL, mtime=0)))
 
 
 def _bytes_to(path: Path, content: bytes) -> None:

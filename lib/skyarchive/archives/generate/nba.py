@@ -38,13 +38,9 @@ UNFLAGGED_SEASONS = range(2009, 2013)
 def generate(folder: Path, periods: list[str], options: GenerateOptions) -> list[Path]:
     """Write one file per season."""
     if options.size > LARGEST:
-        raise SettingError(
-            f"generate nba: size is {options.size:g}; use at most {LARGEST:g} and more seasons."
-        )
+        raise SettingError(f"generate nba: size is {options.size:g}; use at most {LARGEST:g} and more seasons.")
     seasons = [year_of(period, "nba", FIRST, LAST) for period in periods]
-    return [
-        write_parquet(folder / f"player_box_{season}.parquet", _season(season, options)) for season in seasons
-    ]
+    return [write_parquet(folder / f"player_box_{season}.parquet", _season(season, options)) for season in seasons]
 
 
 def _season(season: int, options: GenerateOptions) -> pa.Table:
@@ -101,9 +97,7 @@ def _best_clubs(games: nba_games.Games, box: nba_box.Box) -> np.ndarray:
     return np.argsort(-wins, kind="stable")[:PLAYOFF_CLUBS] + 1
 
 
-def _decided(
-    games: nba_games.Games, box: nba_box.Box, better: np.ndarray, wins: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _decided(games: nba_games.Games, box: nba_box.Box, better: np.ndarray, wins: int) -> tuple[np.ndarray, np.ndarray]:
     """Which games of the series are played before somebody has the wins, and whether the better club has."""
     most = 2 * wins - 1
     home_won = box.scores[:, 1] > box.scores[:, 0]
@@ -118,9 +112,8 @@ def _table(
 ) -> pa.Table:
     """The season's rows, newest game first, the away side first, by place in the squad."""
     newest_first = np.arange(len(games))[::-1]
-    grid_game = np.repeat(newest_first, 2 * SQUAD).reshape(-1, 2, SQUAD)
     there = box.player[newest_first] >= 0
-    game = grid_game[there]
+    game = np.repeat(newest_first, there.sum(axis=(1, 2)))
     side = np.broadcast_to(np.arange(2)[None, :, None], there.shape)[there]
     scores = box.scores[game]
     teams = np.stack([games.away, games.home], axis=1)[game]
@@ -145,10 +138,8 @@ def _table(
         "ejected": np.zeros(len(game), bool),
         "did_not_play": out & (season not in UNFLAGGED_SEASONS),
         "home_away": pa.array(np.array(["away", "home"], object)[side]),
-        "team_id": teams[row, side],
         "team_winner": own > other,
         "team_score": own,
-        "opponent_team_id": teams[row, 1 - side],
         "opponent_team_score": other,
         **team_columns(teams[row, side], teams[row, 1 - side]),
         **_athlete_columns(players, flat(box.player), rng),

@@ -124,7 +124,7 @@ def team_columns(team_ids: np.ndarray, opponent_ids: np.ndarray) -> dict[str, pa
     columns = {name: pa.array(values).take(pa.array(team_ids - 1)) for name, values in own.items()}
     for name in ("name", "location", "display_name", "abbreviation", "logo", "color", "alternate_color"):
         columns[f"opponent_team_{name}"] = pa.array(own[f"team_{name}"]).take(pa.array(opponent_ids - 1))
-    return columns
+    return columns | {"team_id": pa.array(team_ids), "opponent_team_id": pa.array(opponent_ids)}
 
 
 def headshot(athlete_id: int) -> str:

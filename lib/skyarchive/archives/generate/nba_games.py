@@ -38,9 +38,7 @@ class Games:
 
 def together(parts: list[Games]) -> Games:
     """The games of all parts."""
-    return Games(
-        *(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in parts), strict=True))
-    )
+    return Games(*(np.concatenate(columns) for columns in zip(*(vars(p).values() for p in parts), strict=True)))
 
 
 def opening_night(season: int) -> np.datetime64:

@@ -94,9 +94,7 @@ def _name(block: int) -> str:
 
 def _blocks(options: GenerateOptions, count: int) -> Iterator[pa.Table]:
     """The updates of each block in turn. A block is drawn whole, so a later end changes nothing in it."""
-    living = _newborn(
-        stream(options.seed, "synthetic", "start"), np.zeros(options.object_count, np.int64), 0, options
-    )
+    living = _newborn(stream(options.seed, "synthetic", "start"), np.zeros(options.object_count, np.int64), 0, options)
     next_id = options.object_count
     for block in range(count):
         rng = stream(options.seed, "synthetic", block)

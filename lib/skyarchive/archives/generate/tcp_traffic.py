@@ -87,9 +87,7 @@ def of_day(options: GenerateOptions, day: np.datetime64, v6: bool = True) -> Tra
     return traffic
 
 
-def _flags(
-    rng: np.random.Generator, private: np.ndarray, inside: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _flags(rng: np.random.Generator, private: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whether Zeek says that each side is local: T, F or, for some of the private hosts, nothing."""
     unsaid = private & (rng.random(len(private)) < UNFLAGGED)
     local = np.where(unsaid, "-", "T").astype(object)
@@ -145,8 +143,7 @@ def _remotes(options: GenerateOptions, rng: np.random.Generator, service: np.nda
     spread = rng.integers(0, len(prefixes), len(service))
     rank = np.where(rank < len(prefixes), rank, spread)
     favourites = [
-        stream(options.seed, "tcp", "favourites", number).permutation(len(prefixes))
-        for number in range(len(SERVICES))
+        stream(options.seed, "tcp", "favourites", number).permutation(len(prefixes)) for number in range(len(SERVICES))
     ]
     network = np.array(favourites)[service, rank]
     host = (1 + rng.integers(0, 254, len(service)) // (1 + network % 200)).astype(str).astype(object)

@@ -1,0 +1,172 @@
+"""Raw files: which there are, what they are named for, which are copies, and what is remembered of them."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from delta_log import Archive
+from skyarchive.catalog import Catalog
+from skyarchive.definition import Definition
+from skyarchive.errors import InputError
+from skyarchive.inventory import Inventory
+from skyarchive.lake import Lake
+from skyarchive.reading.files import files_fingerprint, raw_files, without_copies
+from skyarchive.settings import Settings
+
+FILES = pa.schema(
+    [("file", pa.string()), ("bytes", pa.int64()), ("modified", pa.int64()), ("period", pa.string()), ("rows", pa.int64())]
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Settings:
+    return Settings(warehouse=str(tmp_path / "warehouse"), raw=str(tmp_path / "raw"))
+
+
+def defined(archive: str = "stocks", **source: Any) -> Definition:
+    definition = Catalog(Settings(raw="no such folder")).get(archive)
+    return definition.model_copy(update={"source": definition.source.model_copy(update=source)})
+
+
+def put(home: Settings, name: str, content: str = "", archive: str = "stocks") -> Path:
+    path = home.raw_folder / archive / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content or name, encoding="utf-8")
+    return path
+
+
+def names(home: Settings, definition: Definition) -> list[str]:
+    return [file.name for file in raw_files(home, definition)]
+
+
+def test_files_come_in_order_with_the_period_of_their_name(home: Settings) -> None:
+    for name in ("nyse_daily_2005.csv.gz", "nyse_daily_2004.csv", "late/fixes.csv", "range_2004_2005.csv"):
+        put(home, name)
+    found = raw_files(home, defined())
+    assert [(file.name, file.period) for file in found] == [
+        ("late/fixes.csv", None),
+        ("nyse_daily_2004.csv", "2004"),
+        ("nyse_daily_2005.csv.gz", "2005"),
+        ("range_2004_2005.csv", None),
+    ]
+    assert found[1].bytes == len("nyse_daily_2004.csv") and found[1].path.is_absolute()
+
+
+def test_hidden_files_folders_and_the_definition_are_no_raw_files(home: Settings) -> None:
+    for name in (".hidden.csv", "_temporary/part.csv", ".git/x.csv", "archive.yaml", "readme.txt", "good.csv"):
+        put(home, name)
+    (home.raw_folder / "stocks" / "folder.csv").mkdir()
+    (home.raw_folder / "stocks" / "broken.csv").symlink_to("nowhere.csv")
+    assert names(home, defined()) == ["good.csv"]
+    assert names(home, defined(files="*")) == ["good.csv", "readme.txt"]
+
+
+@pytest.mark.parametrize("pattern", ["../tcp/*", "../../*", "../tcp/secret.csv"])
+def test_a_pattern_does_not_lead_out_of_the_archives_folder(pattern: str, home: Settings) -> None:
+    put(home, "mine.csv")
+    put(home, "secret.csv", archive="tcp")
+    assert names(home, defined(files=pattern)) == []
+
+
+def test_a_raw_folder_that_is_hidden_itself_is_read(tmp_path: Path) -> None:
+    home = Settings(raw=str(tmp_path / ".cache" / "raw"))
+    put(home, "a.csv")
+    assert names(home, defined()) == ["a.csv"]
+
+
+def test_no_folder_means_no_files(home: Settings) -> None:
+    assert raw_files(home, defined()) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "period"),
+    [(r"^(.+)\.csv$", "x'; drop table.csv", "x'; drop table"), (r"^(.*)\.csv$", "a..b.csv", "a..b"),
+     (r"day(\d*)", "day.csv", ""), (r"day(\d+)?", "day.csv", None)],
+)  # fmt: skip
+def test_a_name_that_gives_no_period_is_refused(pattern: str, name: str, period: str | None, home: Settings) -> None:
+    put(home, name, "x")
+    with pytest.raises(InputError) as refusal:
+        raw_files(home, defined(period_in_name=pattern))
+    assert name in str(refusal.value) and f"{period!r}, which is none; rename" in str(refusal.value)
+
+
+def test_a_delta_table_is_one_file_that_changes_with_its_log(home: Settings) -> None:
+    archive = Archive(home.raw_folder, "stocks")
+    table = archive.table("prices", pa.schema([("period", pa.string()), ("x", pa.int64())]))
+    put(home, "stray.csv")
+    table.append("2004", [{"x": 1}])
+    [before] = raw_files(home, defined(format="delta", files="*"))
+    table.append("2005", [{"x": 2}, {"x": 3}])
+    [after] = raw_files(home, defined(format="delta", files="*"))
+    assert before.name == after.name == "prices" and before.state != after.state
+
+
+def test_a_copy_is_left_out_whatever_its_name(home: Settings) -> None:
+    for name, content in {"a.csv": "same", "b.csv": "same", "c/d.csv": "same", "e.csv": "Same", "f.csv": "longer"}.items():
+        put(home, name, content)
+    kept, copies = without_copies(raw_files(home, defined()))
+    assert [file.name for file in kept] == ["a.csv", "e.csv", "f.csv"]
+    assert {copy.name: original.name for copy, original in copies.items()} == {"b.csv": "a.csv", "c/d.csv": "a.csv"}
+
+
+def test_only_files_of_one_size_are_opened(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(home, "a.csv", "1")
+    put(home, "b.csv", "22")
+    files = raw_files(home, defined())
+    monkeypatch.setattr("skyarchive.reading.files._sha256", lambda path: pytest.fail(f"{path} was read"))
+    assert without_copies(files) == (files, {})
+
+
+def test_a_fingerprint_tells_a_changed_file_and_not_an_order(home: Settings) -> None:
+    paths = [put(home, "a.csv", "1"), put(home, "b.csv", "2")]
+    files = raw_files(home, defined())
+    before = files_fingerprint(files)
+    assert files_fingerprint(files[::-1]) == before != files_fingerprint(files[:1])
+    os.utime(paths[0], ns=(0, 12345))
+    touched = files_fingerprint(raw_files(home, defined()))
+    paths[0].rename(paths[0].with_name("c.csv"))
+    assert len({before, touched, files_fingerprint(raw_files(home, defined()))}) == 3
+
+
+def inventory(home: Settings) -> Inventory:
+    return Inventory.read(Lake(home), home, defined())
+
+
+def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None:
+    for name in ("y2004.csv", "all.csv", "empty.csv", "copy_2009.csv"):
+        put(home, name, "x" if name == "copy_2009.csv" else "")
+    put(home, "also_2010.csv", "x")
+    found = inventory(home)
+    assert [file.name for file in found.unknown] == ["all.csv", "empty.csv"]
+    assert found.periods() == ["2004", "2010"] and [file.name for file in found.copies] == ["copy_2009.csv"]
+
+    by_name = {file.name: file for file in found.files}
+    found.held = {by_name["all.csv"].state: {"2005": 3, "2004": 2}, by_name["empty.csv"].state: {}}
+    table = Archive(Path(home.warehouse), "stocks").table("files", FILES, partitioned=False)
+    rows = found.table_rows()
+    assert [(row["file"], row["period"], row["rows"]) for row in rows] == [
+        ("all.csv", "2004", 2), ("all.csv", "2005", 3), ("empty.csv", None, 0),
+    ]  # fmt: skip
+    table._write("", rows, set(), None)
+
+    again = inventory(home)
+    assert again.held == found.held and again.unknown == []
+    assert again.periods() == ["2004", "2005", "2010"]
+    assert [file.name for file in again.files_of("2004")] == ["all.csv", "y2004.csv"]
+    assert again.periods_of(by_name["empty.csv"]) == [] and again.files_of("2009") == []
+
+
+def test_a_changed_file_has_to_be_looked_into_again(home: Settings) -> None:
+    path = put(home, "all.csv", "before")
+    found = inventory(home)
+    found.held = {found.files[0].state: {"2004": 1}}
+    Archive(Path(home.warehouse), "stocks").table("files", FILES, partitioned=False)._write(
+        "", found.table_rows(), set(), None
+    )
+    assert inventory(home).periods() == ["2004"]
+    path.write_text("something longer", encoding="utf-8")
+    assert inventory(home).held == {} and inventory(home).periods() == []
+    assert [file.name for file in inventory(home).unknown] == ["all.csv"]

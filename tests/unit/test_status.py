@@ -1,0 +1,197 @@
+"""Every period's state, told from the log and the raw files."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from delta_log import RUNS, Archive, SparkTable, run
+from skyarchive.catalog import Catalog
+from skyarchive.definition import Definition
+from skyarchive.reading.files import files_fingerprint, raw_files
+from skyarchive.settings import Settings
+from skyarchive.status import NOTHING, PeriodStatus, StepState, period_statuses
+
+SCHEMA = pa.schema([*RUNS, *((name, pa.string()) for name in ("input_fingerprints", "output_fingerprints", "details"))])
+TABLE = pa.schema([("period", pa.string()), ("x", pa.int64())])
+NAMED = "player_box_{}.parquet"
+
+
+class World:
+    """A raw folder and a warehouse that tell of runs nobody ran."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settings = Settings(warehouse=str(folder / "warehouse"), raw=str(folder / "raw"))
+        self.definition: Definition = Catalog(Settings(raw="no such folder")).get("nba")
+        archive = Archive(folder / "warehouse")
+        self.runs = archive.table("runs", SCHEMA)
+        self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates")}
+        self.clock = datetime(2026, 1, 1, tzinfo=UTC)
+        self.ends: dict[str, str] = {}
+
+    def put(self, period: str, content: str = "") -> None:
+        path = self.settings.raw_folder / "nba" / NAMED.format(period)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content or period, encoding="utf-8")
+
+    def clear(self, period: str) -> None:
+        (self.settings.raw_folder / "nba" / NAMED.format(period)).unlink()
+
+    def commit(self, step: str, period: str) -> int:
+        """What a run leaves that was killed before it published."""
+        table: SparkTable = self.tables["raw" if step == "ingest" else "updates"]
+        return table.replace(period, [{"x": 1}], run("killed", step, period))
+
+    def ingest(self, period: str, content: str = "rows") -> None:
+        files = [file for file in raw_files(self.settings, self.definition) if file.period == period]
+        self._publish("ingest", period, {"raw": self.commit("ingest", period)}, {"files": files_fingerprint(files)},
+                      {"raw": content})  # fmt: skip
+        self.ends.setdefault(f"raw {period}", content)
+        self.ends[f"raw {period}"] = content
+
+    def derive(self, period: str, before: str | None = None, end: str | None = None) -> None:
+        starts = {"raw": self.ends[f"raw {period}"], "carry": self.ends[before] if before else NOTHING}
+        self.ends[period] = end or f"end of {period}"
+        self._publish("derive", period, {"updates": self.commit("derive", period)}, starts, {"carry": self.ends[period]})
+
+    def _publish(
+        self, step: str, period: str, versions: dict[str, int], inputs: dict[str, str], outputs: dict[str, str]
+    ) -> None:
+        self.clock += timedelta(minutes=1)
+        inputs = inputs | {"definition": self.definition.fingerprint(step)}
+        texts = {"output_versions": versions, "input_versions": {}, "parameters": {}, "details": {"snapshots": 7},
+                 "input_fingerprints": inputs, "output_fingerprints": outputs}  # fmt: skip
+        row: dict[str, Any] = {name: json.dumps(value) for name, value in texts.items()}
+        row |= {"run_id": f"run {self.clock}", "step": step, "code_version": "0.1.0", "started": self.clock}
+        row |= {"rows_in": 100, "rows_out": 90, "seconds": 1.0}
+        self.runs.append(period, [row], run(row["run_id"], step, period))
+
+    def all(self) -> dict[str, PeriodStatus]:
+        return {status.period: status for status in period_statuses(self.settings, self.definition)}
+
+    def told(self) -> dict[str, tuple[str, str]]:
+        return {period: (status.state, status.why) for period, status in self.all().items()}
+
+
+CURRENT = ("current", "")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """Three periods, ingested and derived one after the other."""
+    world = World(tmp_path)
+    for period, before in (("2010", None), ("2011", "2010"), ("2012", "2011")):
+        world.put(period)
+        world.ingest(period)
+        world.derive(period, before)
+    return world
+
+
+def test_an_archive_without_anything_has_no_periods(tmp_path: Path) -> None:
+    assert World(tmp_path).all() == {}
+
+
+def test_what_ran_to_the_end_is_current_with_its_counts(world: World) -> None:
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+    assert world.all()["2011"].counts == {
+        "raw_rows": 90, "refused": 10, "snapshots": 7, "updates": 90, "raw_version": 1, "updates_version": 1,
+    }  # fmt: skip
+
+
+def test_raw_files_alone_are_absent_and_ingested_alone_is_unfinished(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.put("2010")
+    assert world.told() == {"2010": ("absent", "raw files are there; nothing is ingested")}
+    assert set(world.all()["2010"].counts.values()) == {None}
+    world.ingest("2010")
+    assert world.told() == {"2010": ("unfinished", "derive has not run")}
+
+
+def test_a_changed_raw_file_makes_its_period_and_the_later_ones_stale(world: World) -> None:
+    world.put("2011", "corrected")
+    assert world.told() == {
+        "2010": CURRENT,
+        "2011": ("stale", "raw files changed since it was ingested"),
+        "2012": ("stale", "it follows 2011, which is stale"),
+    }
+
+
+def test_raw_files_cleared_away_change_nothing(world: World) -> None:
+    world.clear("2011")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+def test_other_raw_rows_make_the_derivation_stale_until_it_ran_again(world: World) -> None:
+    world.ingest("2010", "other rows")
+    assert world.told()["2010"] == ("stale", "its raw rows changed")
+    assert [world.told()[later][0] for later in ("2011", "2012")] == ["stale", "stale"]
+    world.derive("2010", end="another end")
+    assert world.told() == {
+        "2010": CURRENT,
+        "2011": ("stale", "2010 now ends with something else"),
+        "2012": ("stale", "it follows 2011, which is stale"),
+    }
+    world.derive("2011", "2010")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+def test_the_same_rows_and_the_same_end_stop_at_once(world: World) -> None:
+    world.ingest("2010", "other rows")
+    world.derive("2010")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+def test_an_earlier_period_that_comes_late_is_where_the_next_must_start(world: World) -> None:
+    world.put("2009")
+    assert world.told()["2009"][0] == "absent" and world.told()["2010"] == CURRENT
+    world.ingest("2009")
+    assert world.told()["2010"] == ("stale", "it must start from 2009, which is not derived")
+    world.derive("2009")
+    assert world.told()["2010"] == ("stale", "2009 now ends with something else")
+
+
+@pytest.mark.parametrize(
+    ("change", "states"),
+    [
+        ({"title": "Other"}, ("current", "current")),
+        ({"counts": "minutes > 5"}, ("current", "stale")),
+        ({"max_refused_share": 0.5}, ("stale", "stale")),
+    ],
+)
+def test_a_changed_definition_makes_the_steps_stale_that_depend_on_it(
+    change: dict[str, Any], states: tuple[str, str], world: World
+) -> None:
+    world.definition = world.definition.model_copy(update=change)
+    steps = world.all()["2010"].steps
+    assert (steps["ingest"].state, steps["derive"].state) == states
+    assert all("definition changed" in step.why for step in steps.values() if step.state == "stale")
+
+
+@pytest.mark.parametrize("step", ["ingest", "derive"])
+def test_a_killed_run_is_unfinished_and_the_others_stay(step: str, world: World) -> None:
+    world.commit(step, "2011")
+    told = world.told()
+    assert told["2011"][0] == "unfinished" and told["2011"][1].startswith(f"{step} stopped in the middle")
+    assert told["2010"] == told["2012"] == CURRENT
+    assert world.all()["2011"].counts["raw_version"] == 1
+
+
+def test_a_killed_first_run_is_unfinished(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.commit("ingest", "2010")
+    assert world.told()["2010"][0] == "unfinished"
+
+
+@pytest.mark.parametrize(
+    ("ingest", "derive", "whole"),
+    [
+        ("current", "current", "current"), ("current", "stale", "stale"), ("stale", "current", "stale"),
+        ("current", "absent", "unfinished"), ("stale", "unfinished", "unfinished"), ("absent", "absent", "absent"),
+    ],
+)  # fmt: skip
+def test_a_period_is_what_keeps_it_from_being_current(ingest: Any, derive: Any, whole: str) -> None:
+    steps = {"ingest": StepState(ingest, "one"), "derive": StepState(derive, "two")}
+    assert PeriodStatus("nba", "2010", steps).state == whole
