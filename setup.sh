@@ -131,7 +131,7 @@ make_venv() {
         cp requirements-build.lock .venv/.build.lock
     fi
     say "installing the locked packages (a minute or two the first time) ..."
-    .venv/bin/uv --quiet pip sync --python .venv/bin/python --require-hashes \
+    .venv/bin/uv --quiet pip sync --compile-bytecode --python .venv/bin/python --require-hashes \
         --build-constraints requirements-build.lock requirements.lock requirements-build.lock
     .venv/bin/uv --quiet pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 }

@@ -44,12 +44,13 @@ class TableContract:
 
     def compare(self, schema: "StructType") -> None:
         """Raise an explanation, column by column, unless the schema is the contract's."""
-        found = {field.name: field.dataType.simpleString() for field in schema.fields}
-        if found == self.columns or self._differences(found) == []:
-            return
-        raise SchemaError(
-            f"{self.qualified} is not what its schema says: {'; '.join(self._differences(found))}."
-        )
+        self.compare_types({field.name: field.dataType.simpleString() for field in schema.fields})
+
+    def compare_types(self, found: dict[str, str]) -> None:
+        """The same for columns given with their Spark SQL types."""
+        differences = self._differences(found)
+        if differences:
+            raise SchemaError(f"{self.qualified} is not what its schema says: {'; '.join(differences)}.")
 
     def _differences(self, found: dict[str, str]) -> list[str]:
         missing = [f"{c} ({t}) is missing" for c, t in self.columns.items() if c not in found]

@@ -11,14 +11,18 @@ from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
 from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
+from skyarchive.names import sql_text
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
+from skyarchive.session import compiled_if_large
 from skyarchive.status import NOTHING
 from skyarchive.steps.derive import Chain, Derived, derive_chain
 from skyarchive.workshop import Workshop
 
 STEP = "derive"
 _ROWS_PER_FILE = 2_000_000
+_LARGE_ROWS = 1_000_000
+"""Raw rows that are worth compiling queries for."""
 
 
 def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
@@ -33,7 +37,9 @@ def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
             except NotPublishedError as error:
                 outcome.refuse(chain, str(error))
                 continue
-            _derive(Run(workshop, STEP, {}), start, chain, outcome)
+            rows = sum(start.ledger.of("ingest")[period].rows_out for period in chain)
+            with compiled_if_large(workshop.spark, rows >= _LARGE_ROWS):
+                _derive(Run(workshop, STEP, {}), start, chain, outcome)
     return outcome
 
 
@@ -74,10 +80,10 @@ def _start(workshop: Workshop, ledger: Ledger, chain: list[str]) -> _Start:
             f"{archive} {chain[0]} starts from what {before} ends with, and {before} is not derived; "
             f"run: skyarchive derive {archive} --periods {before}..{chain[-1]}"
         )
-    carry = workshop.tables.read("carry", ledger.versions["carry"], [before])
-    own = carry.where("object is null").select("next_snapshot", "last_time", "fingerprint").first()
-    assert own is not None, "every derived period has the archive's own row in carry"
-    return _Start(own[2], carry.where("object is not null"), own[0], own[1], ledger)
+    own = f"select next_snapshot, last_time, fingerprint from {archive}.carry where period = {sql_text(before)}"
+    (next_snapshot, last_time, fingerprint), *_ = workshop.lake.query(f"{own} and object is null").rows
+    carry = workshop.tables.read("carry", ledger.versions["carry"], [before]).where("object is not null")
+    return _Start(fingerprint, carry, next_snapshot, last_time, ledger)
 
 
 def _derive(run: Run, start: _Start, periods: list[str], outcome: Outcome) -> None:

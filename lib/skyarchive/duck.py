@@ -73,6 +73,18 @@ def duckdb_type(kind: Any) -> str:
     return f"STRUCT({', '.join(fields)})"
 
 
+def spark_type(kind: Any) -> str:
+    """A Delta type, as its schema JSON writes it, in Spark SQL's words."""
+    if isinstance(kind, str):
+        return {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}.get(kind, kind)
+    if kind["type"] == "array":
+        return f"array<{spark_type(kind['elementType'])}>"
+    if kind["type"] == "map":
+        return f"map<{spark_type(kind['keyType'])},{spark_type(kind['valueType'])}>"
+    fields = ",".join(f"{field['name']}:{spark_type(field['type'])}" for field in kind["fields"])
+    return f"struct<{fields}>"
+
+
 def quoted(name: str) -> str:
     """A name as a SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -14,11 +14,14 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
-from skyarchive.steps.ingest import duplicate_rows, judged_rows, named_frame, with_duplicates_refused
+from skyarchive.session import compiled_if_large
+from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
 _ROWS_PER_FILE = 1_000_000
+_LARGE_BYTES = 50_000_000
+"""Raw files of this size are worth compiling queries for."""
 
 
 def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
@@ -31,7 +34,9 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
         run = Run(workshop, STEP, {"max_refused_share": workshop.definition.max_refused_share})
         periods = _readable_periods(workshop, inventory, periods, outcome)
         if periods:
-            _ingest(run, inventory, periods, outcome)
+            size = sum(file.bytes for period in periods for file in inventory.files_of(period))
+            with compiled_if_large(workshop.spark, size >= _LARGE_BYTES):
+                _ingest(run, inventory, periods, outcome)
     return outcome
 
 
@@ -105,10 +110,10 @@ def _rows_of(
     rows = placed.where(F.col("period").isin(periods)).drop("_first").persist()
     kept.append(rows)
     if definition.record_key:
-        duplicates = duplicate_rows(rows, definition).persist()
-        kept.append(duplicates)
-        if not duplicates.isEmpty():
-            rows = with_duplicates_refused(rows, duplicates, definition).persist()
+        repeated = repeated_records(rows, definition).persist()
+        kept.append(repeated)
+        if not repeated.isEmpty():
+            rows = with_repeats_refused(rows, repeated, definition).persist()
             kept.append(rows)
     return rows
 

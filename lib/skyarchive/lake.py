@@ -18,7 +18,7 @@ import duckdb
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from skyarchive.duck import check_read_only, duckdb_type, new_session, quoted, select_files
+from skyarchive.duck import check_read_only, duckdb_type, new_session, quoted, select_files, spark_type
 from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
 from skyarchive.names import IDENTIFIER, TABLES
 from skyarchive.settings import Settings
@@ -116,6 +116,11 @@ class Lake:
             return DeltaTable(str(self.root / archive / table), version=version)
         except DeltaError as error:
             raise SkyarchiveError(f"The log of {archive}.{table} cannot be read: {error}.") from error
+
+    def column_types(self, archive: str, table: str) -> dict[str, str]:
+        """The table's columns with their types in Spark SQL's words."""
+        fields = json.loads(self.open(archive, table).schema().to_json())["fields"]
+        return {field["name"]: spark_type(field["type"]) for field in fields}
 
     def connect(
         self, sql_tables: Iterable[TableName], versions: Mapping[TableName, int] | None = None

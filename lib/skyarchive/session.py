@@ -24,6 +24,8 @@ _EVERYWHERE = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # Min/max pruning of cached frames forgets that NaN is above every number: `x > 1e308` would find none.
+    "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
 }
 _ONE_MACHINE = {
     "spark.ui.enabled": "false",
@@ -64,6 +66,19 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     with _stderr_into(settings.log_file):
         session = builder.getOrCreate()
     return session
+
+
+@contextmanager
+def compiled_if_large(spark: "SparkSession", large: bool) -> Iterator[None]:
+    """While open, Spark compiles whole stages only for large work: compiling takes seconds, which a small
+    period never earns back."""
+    key = "spark.sql.codegen.wholeStage"
+    before = spark.conf.get(key) or "true"
+    spark.conf.set(key, "true" if large else "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(key, before)
 
 
 def _is_local(settings: Settings) -> bool:

@@ -18,6 +18,7 @@ from skyarchive.settings import Settings
 _PROPERTIES = {
     "delta.logRetentionDuration": "interval 3650 days",
     "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.checkpointInterval": "30",
     "delta.enableDeletionVectors": "false",  # readers without Spark take the data files as they are
 }
 
@@ -99,9 +100,8 @@ class Tables:
         """Make the table if it is not there; if it is, its columns must be the contract's."""
         path = self._path(contract.table)
         if contract.table in self._lake.tables(self._definition.name):
-            existing = self._spark.read.format("delta").load(path).schema
             try:
-                contract.compare(existing)
+                contract.compare_types(self._lake.column_types(contract.archive, contract.table))
             except SchemaError as error:
                 raise SchemaError(
                     f"{error} The table was made under another definition of {contract.archive}: give the new one "

@@ -31,7 +31,8 @@ def test_an_address_belongs_to_its_group(address: str, group: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "host", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", " 1.2.3.4", "1.2.3.4/24", "1.2.3.4:80", "::g", None]
+    "text",
+    ["", "host", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", " 1.2.3.4", "1.2.3.0/24", "1.2.3.4:80", "::g", None],
 )
 def test_what_is_no_address_has_no_group(text: Flag) -> None:
     assert remotes(("9.9.9.9", text, "T", "F")) == [(None, True, False)]
@@ -91,7 +92,12 @@ def test_private_addresses_are_local(address: str, private: bool) -> None:
 
 
 def test_many_connections_keep_their_places() -> None:
-    rows = [(PUBLIC, PRIVATE, None, None), (PRIVATE, OTHER, "-", "-"), ("x", None, None, None), (PUBLIC, PRIVATE, "F", "F")]
+    rows = [
+        (PUBLIC, PRIVATE, None, None),
+        (PRIVATE, OTHER, "-", "-"),
+        ("x", None, None, None),
+        (PUBLIC, PRIVATE, "F", "F"),
+    ]
     once = [("8.8.8.0/24", True, True), ("9.9.9.0/24", True, True), (None, False, False), ("10.0.0.0/24", True, True)]
     assert remotes(*rows * 100) == once * 100
 

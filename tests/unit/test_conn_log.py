@@ -12,7 +12,7 @@ from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
 
 MISSING = ["-", "?", ""]
 FIELDS = ["ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto", "local_orig", "local_resp"]
-PREAMBLE = "#separator \\x09\n#set_separator\t,\n#empty_field\t(empty)\n#unset_field\t-\n#path\tconn\n#open\t2024-04-19\n"
+PREAMBLE = "#separator \\x09\n#set_separator\t,\n#empty_field\t(empty)\n#unset_field\t-\n#path\tconn\n#open\t2024\n"
 HEADER = "#fields\t" + "\t".join(FIELDS) + "\n"
 TYPES = "#types\ttime\tstring\taddr\tport\taddr\tport\tenum\tbool\tbool\n"
 ZEEK = PREAMBLE + HEADER + TYPES

@@ -1,7 +1,16 @@
 """The tables' contracts: what the schema files say, and how a difference is explained."""
 
 import pytest
-from pyspark.sql.types import ArrayType, BooleanType, DoubleType, LongType, StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from skyarchive.catalog import Catalog
 from skyarchive.contracts import TableContract, table_contract

@@ -36,7 +36,9 @@ def test_an_archive_name_is_itself(name: str) -> None:
     assert checked_archive(name) == name
 
 
-@pytest.mark.parametrize("period", [*ATTACKS, "2014..2015", "_2014", "-2014", ".2014", "2" * 64, "2014/15", "2014,2015"])
+@pytest.mark.parametrize(
+    "period", [*ATTACKS, "2014..2015", "_2014", "-2014", ".2014", "2" * 64, "2014/15", "2014,2015"]
+)
 def test_a_period_that_is_none_is_refused_and_quoted(period: str) -> None:
     with pytest.raises(SettingError, match="is not a period") as refusal:
         checked_period(period)
@@ -66,7 +68,7 @@ def test_a_qualified_name_falls_into_its_parts(table: str) -> None:
 
 @pytest.mark.parametrize("text", ["nba", "nba.", ".updates", "nba.update", "nba.updates.x", "nba updates", "../x.raw"])
 def test_a_qualified_name_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(SettingError, match="is not a table: write ARCHIVE.TABLE|is not an archive name"):
+    with pytest.raises(SettingError, match=r"is not a table: write ARCHIVE\.TABLE|is not an archive name"):
         split_table(text)
 
 

@@ -49,13 +49,14 @@ class World:
         files = [file for file in raw_files(self.settings, self.definition) if file.period == period]
         self._publish("ingest", period, {"raw": self.commit("ingest", period)}, {"files": files_fingerprint(files)},
                       {"raw": content})  # fmt: skip
-        self.ends.setdefault(f"raw {period}", content)
         self.ends[f"raw {period}"] = content
 
     def derive(self, period: str, before: str | None = None, end: str | None = None) -> None:
         starts = {"raw": self.ends[f"raw {period}"], "carry": self.ends[before] if before else NOTHING}
         self.ends[period] = end or f"end of {period}"
-        self._publish("derive", period, {"updates": self.commit("derive", period)}, starts, {"carry": self.ends[period]})
+        self._publish(
+            "derive", period, {"updates": self.commit("derive", period)}, starts, {"carry": self.ends[period]}
+        )
 
     def _publish(
         self, step: str, period: str, versions: dict[str, int], inputs: dict[str, str], outputs: dict[str, str]

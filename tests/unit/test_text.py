@@ -91,6 +91,13 @@ def test_numbers_hold_over_many_blocks(tmp_path_factory: pytest.TempPathFactory,
         assert row == (good if width == 2 else (line, f"{width} fields instead of 2"))
 
 
+def test_a_line_end_in_quotes_may_fall_between_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_BLOCK_BYTES", SMALL_BLOCK)
+    values = [f"{number}\nof\n{'x' * (number % 23)}\n\n" for number in range(1, 100)]
+    rows = read(tmp_path, "a,b\n" + "".join(f'"{value}",2\n3\n' for value in values))
+    assert rows == {n: ("3", SHORT) if n % 2 == 0 else (values[n // 2], "2") for n in range(1, 199)}
+
+
 def test_numbers_hold_over_real_blocks(tmp_path: Path) -> None:
     count, bad = 500_000, {1, 77_777, 400_000, 500_000}
     path = tmp_path / "x.csv"
@@ -99,7 +106,8 @@ def test_numbers_hold_over_real_blocks(tmp_path: Path) -> None:
     batches = list(read_text(path, csv_layout(path, ",")))
     assert len(batches) > 2 and path.stat().st_size > reading._BLOCK_BYTES
     assert sorted(n for batch in batches for n in batch.rows.tolist()) == list(range(1, count + 1))
-    assert set(batches[-1].rows.tolist()) == bad and batches[-1].texts.to_pylist() == [str(n) for n in sorted(bad)]
+    assert set(batches[-1].rows.tolist()) == bad
+    assert batches[-1].texts is not None and batches[-1].texts.to_pylist() == [str(n) for n in sorted(bad)]
     for batch in batches[:-1]:
         assert batch.columns["a"].to_pylist() == [str(n) for n in batch.rows]
 

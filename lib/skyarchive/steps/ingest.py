@@ -69,6 +69,8 @@ def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame
 def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | None]:
     """A column's typed value, and the expression of what is wrong with it (None if nothing can be)."""
     value = F.col(name)
+    if found == spec.type and not spec.checked:
+        return value, None
     if spec.type in NUMERIC_TYPES:
         typed, reason = _judge_number(name, spec, value, found)
     elif spec.type in ("date", "timestamp"):
@@ -148,36 +150,30 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
     )
 
 
-def duplicate_rows(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`file` and `row` of the accepted rows that repeat an earlier one's unique columns."""
-    keys = ["period", *definition.record_key]
-    accepted = rows.where("_reason is null")
+def repeated_records(rows: DataFrame, definition: Definition) -> DataFrame:
+    """The records that several accepted rows give, with `_file` and `_row` of the first of them."""
     first = F.min(F.struct("file", "row"))
-    repeated = (
-        accepted.groupBy(*(F.col(key).alias(f"_{key}") for key in keys))
-        .agg(F.count("*").alias("_copies"), first["file"].alias("_file"), first["row"].alias("_row"))
-        .where("_copies > 1")
-    )
-    same = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
+    keys = [F.col(key).alias(f"_{key}") for key in ("period", *definition.record_key)]
+    found = rows.where("_reason is null").groupBy(*keys)
+    counted = found.agg(F.count("*").alias("_copies"), first["file"].alias("_file"), first["row"].alias("_row"))
+    return counted.where("_copies > 1").drop("_copies")
+
+
+def with_repeats_refused(rows: DataFrame, repeated: DataFrame, definition: Definition) -> DataFrame:
+    """The rows with the reason set for those that repeat an earlier one's record."""
+    keys = ["period", *definition.record_key]
+    same = F.col("_reason").isNull()
+    for key in keys:
+        same = same & F.col(key).eqNullSafe(F.col(f"_{key}"))
     again = (F.col("file") != F.col("_file")) | (F.col("row") != F.col("_row"))
-    return accepted.join(F.broadcast(repeated), same).where(again).select("file", "row")
-
-
-def with_duplicates_refused(rows: DataFrame, duplicates: DataFrame, definition: Definition) -> DataFrame:
-    """The rows with the reason set for those of `duplicates`."""
     reason = f"{' and '.join(definition.record_key)} {DUPLICATE}"
-    marked = rows.join(F.broadcast(duplicates.withColumn("_again", F.lit(True))), ["file", "row"], "left")
-    plain = list(definition.columns)
-    return (
-        marked.withColumn("_reason", F.coalesce("_reason", F.when(F.col("_again"), reason)))
-        .withColumn(
-            "_record",
-            F.coalesce(
-                "_record", F.when(F.col("_again"), F.to_json(F.struct(*plain), {"ignoreNullFields": "false"}))
-            ),
-        )
-        .drop("_again")
-    )
+    record = F.to_json(F.struct(*definition.columns), {"ignoreNullFields": "false"})
+    marked = rows.join(F.broadcast(repeated), same, "left")
+    changed = {
+        "_reason": F.coalesce("_reason", F.when(again, reason)),
+        "_record": F.coalesce("_record", F.when(again, record)),
+    }
+    return marked.select(*(changed[c].alias(c) if c in changed else F.col(c) for c in rows.columns))
 
 
 def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
