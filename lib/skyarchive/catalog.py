@@ -1,17 +1,23 @@
 """Finding and loading archive definitions; a mistake names the file, the field and what is allowed."""
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from skyarchive.definition import Definition
+from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Source
+from skyarchive.derivation import Derivation, Order, Service
 from skyarchive.errors import DefinitionError, SkyarchiveError
-from skyarchive.names import checked_archive
+from skyarchive.names import IDENTIFIER, checked_archive
 from skyarchive.settings import Settings, schemas_folder
 
 RAW_DEFINITION = "archive.yaml"
+_METHODS: dict[str, type[BaseModel]] = {
+    get_args(model.model_fields["method"].annotation)[0]: model for model in get_args(Derivation)
+}
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -20,7 +26,13 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key_node, _ in node.value:
+            if key_node.tag == _MERGE:
+                continue
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a key must be a plain name", key_node.start_mark
+                )
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"{key!r} is there twice", key_node.start_mark
@@ -41,7 +53,7 @@ def read_yaml(path: Path) -> Any:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise DefinitionError(f"{path}, line {line}: {error.problem}.") from error
     except yaml.YAMLError as error:
-        raise DefinitionError(f"{path} is not YAML: {error}.") from error
+        raise DefinitionError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
 
 
 def load_definition(path: Path) -> Definition:
@@ -69,17 +81,44 @@ def _explained(error: ValidationError) -> str:
 
 
 def _explain_one(problem: Any) -> str:
-    field = ".".join(str(part) for part in problem["loc"]) or "the whole"
+    # Pydantic names the chosen method as a part of the way to its fields; the file has no such part.
+    way = [str(part) for part in problem["loc"] if part != "[key]"]
+    if way[:1] == ["derive"] and len(way) > 1 and way[1] in _METHODS:
+        tag, way = way[1], [way[0], *way[2:]]
+    else:
+        tag = None
+    field = ".".join(way)
     message = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        message = "is not a field here; check the spelling"
-    elif problem["type"] == "missing":
-        message = "is missing"
-    elif problem["type"] == "too_short":
-        message = "must not be empty"
-    elif not isinstance(problem.get("input"), dict | list):
-        message = f"{message} (it is {problem.get('input')!r})"
-    return f"{field}: {message}"
+    match problem["type"]:
+        case "extra_forbidden":
+            message = f"is not a field here; allowed are {', '.join(_fields_beside(way, tag))}"
+        case "missing":
+            message = "is missing"
+        case "too_short":
+            message = "must not be empty"
+        case "union_tag_not_found":
+            field, message = "derive.method", f"is missing; allowed are {', '.join(_METHODS)}"
+        case "union_tag_invalid":
+            field, message = "derive.method", f"{problem['ctx']['tag']!r} is none; allowed are {', '.join(_METHODS)}"
+        case "dict_type":
+            message = "must be a mapping of names, and not empty"
+        case _ if not isinstance(problem.get("input"), dict | list):
+            message = f"{message} (it is {problem.get('input')!r})"
+    return f"{field}: {message}" if field else message
+
+
+def _fields_beside(way: list[str], method: str | None) -> list[str]:
+    """The fields that are allowed where an unknown one stands."""
+    parents: dict[str, type[BaseModel]] = {
+        "source": Source, "period": Period, "columns": Column, "refuse": Rule, "object": ObjectId,
+        "attributes": Attribute,
+    }  # fmt: skip
+    if way[0] == "derive" and method:
+        nested: dict[str, type[BaseModel]] = {"order": Order, "services": Service}
+        model: type[BaseModel] = nested[way[1]] if len(way) > 2 else _METHODS[method]
+    else:
+        model = parents[way[0]] if len(way) > 1 else Definition
+    return list(model.model_fields)
 
 
 class Catalog:
@@ -113,7 +152,8 @@ class Catalog:
                 raise DefinitionError(
                     f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML."
                 )
-            paths |= {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+            found = sorted(folder.glob("*.yaml"))
+            paths |= {path.stem: path for path in found if IDENTIFIER.fullmatch(path.stem)}
         for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):
             paths[path.parent.name] = path
         return paths

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from skyarchive.derivation import Derivation
+from skyarchive.derivation import Derivation, Traffic
 from skyarchive.names import checked_archive, checked_column
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
@@ -61,8 +61,15 @@ class Source(_Strict):
     @field_validator("delimiter")
     @classmethod
     def _one_character(cls, value: str) -> str:
-        if len(value) != 1:
-            raise ValueError("must be a single character")
+        if len(value) != 1 or not value.isascii() or value in "\r\n\"":
+            raise ValueError("must be a single ASCII character other than a quote or a line end")
+        return value
+
+    @field_validator("files")
+    @classmethod
+    def _below_the_raw_folder(cls, value: str) -> str:
+        if not value or value.startswith("/") or ".." in value.split("/"):
+            raise ValueError("must be a pattern of files below the archive's raw folder, such as *.csv")
         return value
 
 
@@ -104,6 +111,8 @@ class Column(_Strict):
     def _bounds_are_for_numbers(self) -> Self:
         if self.bounded and self.type not in NUMERIC_TYPES:
             raise ValueError("`min` and `max` are for numbers (int, bigint, double)")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("`min` is above `max`: every row would be refused")
         return self
 
 
@@ -160,8 +169,10 @@ class Definition(_Strict):
     def _column_names(cls, value: dict[str, Any]) -> dict[str, Any]:
         for column in value:
             checked_column(column)
-        if len({column.lower() for column in value}) != len(value):
-            raise ValueError("holds a name twice (upper and lower case are the same)")
+        lower = [column.lower() for column in value]
+        twice = [column for column in value if lower.count(column.lower()) > 1]
+        if twice:
+            raise ValueError(f"{' and '.join(twice)} are one name (upper and lower case are the same)")
         return value
 
     @field_validator("columns")
@@ -199,6 +210,21 @@ class Definition(_Strict):
                     )
         return self
 
+    @model_validator(mode="after")
+    def _types_fit(self) -> Self:
+        period = self.columns[self.period.column].type
+        allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | {"date", "timestamp"}
+        if self.period.by != "value" and period not in allowed:
+            raise ValueError(f"period.column: {self.period.column} is a {period}, which has no {self.period.by}")
+        self.derive.check_types(self.columns, self.attributes)
+        if (self.source.format == "conn_log") != isinstance(self.derive, Traffic):
+            raise ValueError("source.format: conn_log goes with the method traffic, and only with it")
+        state = self.derive.state_columns(self.attributes)
+        taken = sorted(set(state) & set(self.attributes))
+        if taken:
+            raise ValueError(f"attributes: {taken[0]!r} is a column of carry; give the attribute another name")
+        return self
+
     @property
     def record_key(self) -> list[str]:
         """The columns that together are one record."""
@@ -212,4 +238,4 @@ class Definition(_Strict):
         """What of this definition a step depends on: when it changes, the step's results are stale."""
         parts = {"ingest": {"derive", "attributes", "counts", "title"}, "derive": {"title"}}
         content = self.model_dump_json(exclude=parts.get(step, {"title"}))
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{content} {self.record_key}".encode()).hexdigest()[:16]

@@ -1,11 +1,14 @@
 """The ways an update log is derived from raw rows, as the archive definitions name them."""
 
 from collections.abc import Mapping
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from skyarchive.names import checked_column
+
+_NUMBERS = ("int", "bigint", "double")
 
 
 class _Method(BaseModel):
@@ -23,6 +26,12 @@ class _Method(BaseModel):
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         """Raw columns the method reads, by the field of the definition that names them."""
         return {"attributes": list(attributes)}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        """Refuse columns and attributes that the method cannot work with."""
+        for name, attribute in attributes.items():
+            if attribute.ratio is not None:
+                raise ValueError(f"attributes.{name}.ratio: is for the method career")
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
         """Columns of `carry` beside the positions: what the next period starts from."""
@@ -45,6 +54,15 @@ class Order(BaseModel):
     start: str = "2000-01-01T00:00:00Z"
     step_seconds: float = Field(default=1.0, gt=0)
 
+    @field_validator("start")
+    @classmethod
+    def _is_a_time(cls, value: str) -> str:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            raise ValueError("must be a time such as 2000-01-01T00:00:00Z") from None
+        return value
+
     @property
     def identity(self) -> list[str]:
         return self.key or self.by
@@ -53,26 +71,9 @@ class Order(BaseModel):
         return [*self.by, *self.key, *(column for column in (self.time, self.label) if column)]
 
 
-class UpdateLog(_Method):
-    """Raw rows that already are updates: who changed to what at which snapshot."""
+class _Log(_Method):
+    """Raw rows whose columns are the attributes."""
 
-    method: Literal["updates"]
-    order: Order
-    gone: str | None = None
-    """Boolean column that says the object left."""
-
-    def record_key(self, object_column: str) -> list[str]:
-        return [*self.order.identity, object_column]
-
-    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
-        gone = {"derive.gone": [self.gone]} if self.gone else {}
-        return super().columns_used(attributes) | {"derive.order": self.order.columns()} | gone
-
-
-class FullSnapshots(_Method):
-    """Raw rows that are a series of full snapshots: an object without a row is not there."""
-
-    method: Literal["snapshots"]
     order: Order
 
     def record_key(self, object_column: str) -> list[str]:
@@ -80,6 +81,35 @@ class FullSnapshots(_Method):
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         return super().columns_used(attributes) | {"derive.order": self.order.columns()}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        for name in attributes:
+            if columns[name].type not in _NUMBERS:
+                raise ValueError(f"attributes.{name}: its column is a {columns[name].type}, must be a number")
+
+
+class UpdateLog(_Log):
+    """Raw rows that already are updates: who changed to what at which snapshot."""
+
+    method: Literal["updates"]
+    gone: str | None = None
+    """Boolean column that says the object left."""
+
+    def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
+        gone = {"derive.gone": [self.gone]} if self.gone else {}
+        return super().columns_used(attributes) | gone
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        if self.gone and columns[self.gone].type != "boolean":
+            raise ValueError(f"derive.gone: {self.gone} is a {columns[self.gone].type}, must be a boolean")
+
+
+class FullSnapshots(_Log):
+    """Raw rows that are a series of full snapshots: an object without a row is not there."""
+
+    method: Literal["snapshots"]
 
 
 class Career(_Method):
@@ -98,6 +128,11 @@ class Career(_Method):
                 raise ValueError(f"attributes.{name}: a career attribute needs `ratio: [column, column]`")
             used[f"attributes.{name}.ratio"] = list(ratio)
         return used
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        for column in self.summed(attributes):
+            if columns[column].type not in _NUMBERS:
+                raise ValueError(f"attributes: {column} is a {columns[column].type}, must be a number")
 
     def summed(self, attributes: Mapping[str, object]) -> list[str]:
         """The raw columns whose totals the attributes are ratios of, each once."""
@@ -130,7 +165,7 @@ class Service(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    ports: list[int] = []
+    ports: list[Annotated[int, Field(ge=0, le=65535)]] = []
     names: list[str] = []
 
 

@@ -1,11 +1,13 @@
 """Settings: environment over `skyarchive.toml` over defaults."""
 
+import math
 import os
 import sys
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from skyarchive.errors import SettingError
 
@@ -76,7 +78,7 @@ def load_settings(config: Path | None = None) -> Settings:
 
 def _from_toml(path: Path) -> dict[str, tuple[Any, str]]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} is not valid TOML: {error}.") from error
     allowed = {field.name for field in fields(Settings)}
@@ -93,9 +95,12 @@ def _typed(key: str, value: Any, origin: str) -> Any:
         return os.pathsep.join(map(str, value))
     if key == "lock_wait":
         try:
-            return float(value)
+            seconds = float(value)
         except (TypeError, ValueError):
-            raise SettingError(f"{origin}: {value!r} is not a number of seconds.") from None
+            seconds = math.nan
+        if isinstance(value, bool) or not 0 <= seconds < math.inf:
+            raise SettingError(f"{origin}: {value!r} is not a number of seconds.")
+        return seconds
     if not isinstance(value, str) or (not value and key != "archives"):
-        raise SettingError(f"{origin}: {value!r} is not a text; give a path or address in quotes.")
-    return value
+        raise SettingError(f"{origin}: {value!r} is no path or address (in a file: in quotes).")
+    return unquote(value.removeprefix("file://")) if key == "warehouse" and value.startswith("file://") else value

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import Home, make_home
 from pyspark.sql import SparkSession
 
+from conftest import Home, make_home
 from skyarchive.archives.generate.dirt import spoil
 
 HEADER = "date,ticker,open,high,low,close,volume"
@@ -65,7 +65,8 @@ def rows_of(home: Home, statement: str) -> list[dict[str, Any]]:
 def test_a_bad_csv_row_is_quarantined_with_its_reason(stocks: Home, number: int) -> None:
     line, reason = list(STOCK_FAULTS.items())[number]
     found = rows_of(stocks, f"select * from stocks.quarantine where row = {401 + number}")
-    assert [(row["file"], row["reason"], row["period"]) for row in found] == [("nyse_daily_2004.csv.gz", reason, "2004")]
+    told = [(row["file"], row["reason"], row["period"]) for row in found]
+    assert told == [("nyse_daily_2004.csv.gz", reason, "2004")]
     record = json.loads(found[0]["record"])
     assert record.get("text", ",".join(record.get(c) or "" for c in HEADER.split(","))) == line
 

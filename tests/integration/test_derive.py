@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import SHARED, Home
 from pyspark.sql import SparkSession
 
 import oracle
+from conftest import SHARED, Home
 from skyarchive.deriving import derive_periods
 from skyarchive.ingesting import ingest_periods
 from skyarchive.running import refresh, run_steps

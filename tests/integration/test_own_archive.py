@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from conftest import Home
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
 import oracle
+from conftest import Home
 
 HOTELS = """
 name: hotels

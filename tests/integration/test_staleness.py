@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest import Home
 from pyspark.sql import SparkSession
+
+from conftest import Home
 
 SEASONS = ["2008", "2009", "2010", "2011"]
 

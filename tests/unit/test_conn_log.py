@@ -125,12 +125,10 @@ def test_an_empty_log_is_refused_by_name(content: str, tmp_path: Path) -> None:
         rows_of(write(tmp_path, content))
 
 
-@pytest.mark.xfail(reason="only lines with another number of fields are looked at for a #")
 def test_a_row_commented_out_is_no_row(tmp_path: Path) -> None:
     assert list(rows_of(write(tmp_path, ZEEK + conn() + "#" + conn() + conn()), "ts")) == [1, 2]
 
 
-@pytest.mark.xfail(reason="the first #fields line is taken to hold for the whole file")
 def test_a_second_header_with_other_columns_is_not_read_by_the_first(tmp_path: Path) -> None:
     content = "#fields\tts\tid.orig_h\tid.resp_h\tproto\n1\t10.0.0.1\t8.8.8.8\ttcp\n"
     content += "#fields\tts\tproto\tid.orig_h\tid.resp_h\n2\ttcp\t10.0.0.1\t9.9.9.9\n"
@@ -142,6 +140,5 @@ def test_a_second_header_with_other_columns_is_not_read_by_the_first(tmp_path: P
 
 
 @pytest.mark.parametrize("content", [ZEEK + conn(), LBL])
-@pytest.mark.xfail(reason="an empty list of texts has no type: ArrowTypeError")
 def test_a_definition_may_know_no_text_for_missing(content: str, tmp_path: Path) -> None:
     assert list(rows_of(write(tmp_path, content), "ts", missing=[])) == [1]

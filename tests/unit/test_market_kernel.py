@@ -135,7 +135,6 @@ def test_two_halves_are_the_whole(market: list[list[float]], window: int, cut: i
     in_halves(expected(table(market), window), window, cut % len(market) - 1, len(market) - 1)
 
 
-@pytest.mark.xfail(reason="who was alive when the chain began is told by a row of the chain, and there is none")
 def test_a_half_without_snapshots_carries_on_what_was() -> None:
     rows = expected(table([[1, 1], [2, 1], [4, 1], [4, 1]]), 2)
     in_halves(rows, 2, 3, 3)

@@ -147,7 +147,6 @@ def test_the_first_lines_are_a_few(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 200])
-@pytest.mark.xfail(reason="the parser cannot hand over such a row: the rows of the file are lost, or it is refused")
 def test_a_short_row_that_is_not_text_costs_only_itself(
     before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,22 +158,17 @@ def test_a_short_row_that_is_not_text_costs_only_itself(
 
 @pytest.mark.parametrize("before", [0, 1, 200])
 def test_a_quote_that_is_never_closed_does_not_pass_for_the_files_end(
-    before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if before == 0:
-        reason = "what follows the header is one piece greater than a block, taken for 'nothing after the header'"
-        request.applymarker(pytest.mark.xfail(reason=reason))
     monkeypatch.setattr(reading, "_BLOCK_BYTES", SMALL_BLOCK)
     with pytest.raises((InputError, OSError, pa.ArrowException)):
         read(tmp_path, "a,b\n" + "1,2\n" * before + '"3,4\n' + "5,6\n" * 100)
 
 
-@pytest.mark.xfail(reason="the first line is taken for a header without columns: ValueError")
 def test_an_empty_line_before_the_header_is_no_header(tmp_path: Path) -> None:
     assert read(tmp_path, "\na,b\n1,2\n") == {1: ("1", "2")}
 
 
-@pytest.mark.xfail(reason="the mark stands before the quote, which then is no quote any more")
 def test_a_byte_order_mark_before_a_quoted_header(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text('\ufeff"a","b"\n1,2\n', encoding="utf-8")
     assert csv_layout(tmp_path / "x.csv", ",").columns == ["a", "b"]

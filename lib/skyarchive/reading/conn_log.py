@@ -26,14 +26,13 @@ def conn_layout(path: Path) -> Layout:
     for number, line in enumerate(lines, start=1):
         if line.startswith(_FIELDS):
             return _zeek([name.removeprefix("id.") for name in line.split("\t")[1:]], number)
-        if line.startswith("#"):
+        if line.startswith("#") or not line.strip():
             continue
         names = line.split("\t")
         if "ts" in names:
             return _zeek([name.removeprefix("id.") for name in names], number)
         if _looks_like_lbl(line):
             return _LBL_LINE
-        break
     raise InputError(
         f"{path.name} is no connection log: its first lines hold neither Zeek's column names (ts, id.orig_h, ...) "
         "nor LBL-CONN-7 fields."
@@ -41,7 +40,7 @@ def conn_layout(path: Path) -> Layout:
 
 
 def _zeek(columns: list[str], header_lines: int) -> Layout:
-    return Layout(columns, "\t", header_lines, quote=False, comment="#")
+    return Layout(columns, "\t", header_lines, quote=False, comment="#", header=_FIELDS)
 
 
 def _looks_like_lbl(line: str) -> bool:
@@ -67,9 +66,9 @@ def read_conn_log(path: Path, missing: list[str]) -> Iterator[Batch]:
         if not batch.columns:
             yield batch
         elif lbl:
-            yield from _lbl_batches(batch, pa.array(missing))
+            yield from _lbl_batches(batch, pa.array(missing, pa.string()))
         else:
-            yield _zeek_batch(batch, pa.array(missing))
+            yield _zeek_batch(batch, pa.array(missing, pa.string()))
 
 
 def _zeek_batch(batch: Batch, missing: pa.Array) -> Batch:

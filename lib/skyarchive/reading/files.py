@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from skyarchive.definition import Definition
 from skyarchive.errors import InputError
 from skyarchive.names import PERIOD
 from skyarchive.settings import Settings
+
+_ENDS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -77,21 +80,25 @@ def _named_for(path: Path, definition: Definition) -> str | None:
 
 def without_copies(files: list[RawFile]) -> tuple[list[RawFile], dict[RawFile, RawFile]]:
     """Files with different content, and every further copy with the file it equals byte for byte."""
-    by_size: dict[int, list[RawFile]] = {}
-    for file in files:
-        by_size.setdefault(file.bytes, []).append(file)
-    kept: list[RawFile] = []
+    sizes = Counter(file.bytes for file in files)
+    ends = {file: _ends(file.path) for file in files if sizes[file.bytes] > 1 and file.path.is_file()}
+    alike = Counter(ends.values())
     copies: dict[RawFile, RawFile] = {}
-    digests: dict[str, RawFile] = {}
+    originals: dict[str, RawFile] = {}
     for file in files:
-        if len(by_size[file.bytes]) > 1 and file.path.is_file():
-            digest = _sha256(file.path)
-            if digest in digests:
-                copies[file] = digests[digest]
-                continue
-            digests[digest] = file
-        kept.append(file)
-    return kept, copies
+        if file in ends and alike[ends[file]] > 1:
+            original = originals.setdefault(_sha256(file.path), file)
+            if original != file:
+                copies[file] = original
+    return [file for file in files if file not in copies], copies
+
+
+def _ends(path: Path) -> bytes:
+    """First and last bytes of a file: files that differ mostly differ there, and need not be read whole."""
+    with path.open("rb") as content:
+        first = content.read(_ENDS)
+        content.seek(max(0, path.stat().st_size - _ENDS))
+        return first + content.read(_ENDS)
 
 
 def _sha256(path: Path) -> str:

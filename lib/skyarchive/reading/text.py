@@ -1,9 +1,12 @@
 """Text files (csv, connection logs) as Arrow batches of strings, each row with its number and its fault."""
 
+import codecs
 import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +17,12 @@ from skyarchive.errors import InputError
 
 _BLOCK_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_UNREADABLE = "\uffff"
+"""Stands for bytes that are no text until the row is marked: a noncharacter, which no text holds."""
+_NO_ROWS = ("Empty CSV file", "Could not skip initial")
+"""What the parser says when nothing comes after the header."""
+_MARKED = "skyarchive.marked"
+codecs.register_error(_MARKED, lambda error: (_UNREADABLE, error.end))  # type: ignore[attr-defined]
 NOT_UTF8 = "the row is not UTF-8 text"
 
 
@@ -26,6 +35,14 @@ class Layout:
     skip_lines: int
     quote: str | bool = '"'
     comment: str | None = None
+    header: str | None = None
+    """How a comment line that names columns begins (Zeek's #fields)."""
+
+    def is_other_header(self, line: str) -> bool:
+        """Whether a comment line names other columns than this layout has."""
+        if self.header is None or not line.startswith(self.header):
+            return False
+        return [name.removeprefix("id.") for name in line.split(self.delimiter)[1:]] != self.columns
 
 
 @dataclass
@@ -43,20 +60,45 @@ class Batch:
 class _Misshapen:
     """Rows with a wrong number of fields, as the parser meets them."""
 
-    comment: str | None
+    layout: Layout
     numbers: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     comments: list[int] = field(default_factory=list)
+    other_headers: list[str] = field(default_factory=list)
 
     def meet(self, row: pa.csv.InvalidRow) -> str:
-        if self.comment and row.text.startswith(self.comment):
+        if self.layout.comment and row.text.startswith(self.layout.comment):
             self.comments.append(row.number)
+            if self.layout.is_other_header(row.text):
+                self.other_headers.append(row.text)
         else:
             self.numbers.append(row.number)
             self.texts.append(row.text)
             self.reasons.append(f"{row.actual_columns} fields instead of {row.expected_columns}")
         return "skip"
+
+
+class _Utf8(io.RawIOBase):
+    """A stream of bytes as valid UTF-8: what is none becomes a mark, so that no row can stop the parser."""
+
+    def __init__(self, stream: pa.NativeFile):
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")(_MARKED)
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            chunk = self._stream.read(_BLOCK_BYTES)
+            self._ready = self._decoder.decode(chunk, final=not chunk).encode()
+            if not chunk:
+                break
+        taken, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
 
 
 def open_text(path: Path) -> pa.NativeFile:
@@ -70,7 +112,7 @@ def first_lines(path: Path, at_most: int = 64) -> list[str]:
     """The first lines of a file, for telling its layout."""
     with open_text(path) as stream:
         head = stream.read(1 << 16)
-    lines = head.decode("utf-8", errors="replace").splitlines()
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
     if not any(line.strip() for line in lines):
         raise InputError(f"{path.name} is empty; remove it or fetch it again.")
     return lines[:at_most]
@@ -78,49 +120,68 @@ def first_lines(path: Path, at_most: int = 64) -> list[str]:
 
 def csv_layout(path: Path, delimiter: str) -> Layout:
     """A csv file with one header line."""
-    header = next(csv.reader(first_lines(path), delimiter=delimiter))
-    names = [name.strip().removeprefix("\ufeff") for name in header]
+    lines = first_lines(path)
+    blank = next(n for n, line in enumerate(lines) if line.strip())
+    names = [name.strip() for name in next(csv.reader(lines[blank:], delimiter=delimiter))]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{path.name}: the header names the column {twice!r} twice.")
-    return Layout(names, delimiter, skip_lines=1)
+    return Layout(names, delimiter, skip_lines=blank + 1)
 
 
 def read_text(path: Path, layout: Layout) -> Iterator[Batch]:
     """Batches of the well-shaped rows; last, one of the misshapen rows."""
-    misshapen = _Misshapen(layout.comment)
+    misshapen = _Misshapen(layout)
     with open_text(path) as stream:
-        try:
-            reader = pa.csv.open_csv(
-                stream,
-                pa.csv.ReadOptions(
-                    use_threads=False,
-                    block_size=_BLOCK_BYTES,
-                    column_names=layout.columns,
-                    skip_rows=layout.skip_lines,
-                ),
-                pa.csv.ParseOptions(
-                    delimiter=layout.delimiter,
-                    quote_char=layout.quote,
-                    newlines_in_values=bool(layout.quote),
-                    invalid_row_handler=misshapen.meet,
-                ),
-                pa.csv.ConvertOptions(
-                    column_types=dict.fromkeys(layout.columns, pa.binary()),
-                    strings_can_be_null=False,
-                    check_utf8=False,
-                ),
-            )
-        except pa.ArrowInvalid:  # nothing after the header
-            return
         passed = layout.skip_lines
-        for block in reader:
+        for block in _blocks(stream, layout, misshapen):
+            if misshapen.other_headers:
+                raise InputError(f"{path.name} holds a second header with other columns; split it into two files.")
             numbers = _numbers_after(passed, block.num_rows, misshapen)
             passed = int(numbers[-1]) if len(numbers) else passed
+            block, numbers = _without_comments(layout, block, numbers, misshapen)
             yield _batch(layout, block, _record_numbers(numbers, layout, misshapen))
     if misshapen.numbers:
         numbers = _record_numbers(np.array(misshapen.numbers, np.int64), layout, misshapen)
         yield Batch(numbers, {}, pa.array(misshapen.reasons), pa.array(misshapen.texts))
+
+
+def _blocks(stream: pa.NativeFile, layout: Layout, misshapen: _Misshapen) -> Iterator[pa.RecordBatch]:
+    """The parser's record batches. Its own words for a broken file tell a user nothing."""
+    reading = pa.csv.ReadOptions(
+        use_threads=False, block_size=_BLOCK_BYTES, column_names=layout.columns, skip_rows=layout.skip_lines
+    )
+    parsing = pa.csv.ParseOptions(
+        delimiter=layout.delimiter,
+        quote_char=layout.quote,
+        newlines_in_values=bool(layout.quote),
+        invalid_row_handler=misshapen.meet,
+    )
+    texts = dict.fromkeys(layout.columns, pa.string())
+    converting = pa.csv.ConvertOptions(column_types=texts, strings_can_be_null=False, check_utf8=False)
+    source = pa.PythonFile(io.BufferedReader(_Utf8(stream), _BLOCK_BYTES), mode="r")
+    try:
+        yield from pa.csv.open_csv(source, reading, parsing, converting)
+    except pa.ArrowInvalid as error:
+        if any(words in str(error) for words in _NO_ROWS):
+            return
+        raise InputError(
+            f"a quoted field is never closed, or a row is longer than {_BLOCK_BYTES >> 20} MB ({error})"
+        ) from error
+
+
+def _without_comments(
+    layout: Layout, block: pa.RecordBatch, numbers: np.ndarray, misshapen: _Misshapen
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The block without comment lines that happen to have as many fields as a row."""
+    if layout.comment is None:
+        return block, numbers
+    comments = pc.starts_with(block.column(0), layout.comment)
+    if not pc.any(comments).as_py():
+        return block, numbers
+    dropped = comments.to_numpy(zero_copy_only=False)
+    misshapen.comments += numbers[dropped].tolist()
+    return block.filter(pc.invert(comments)), numbers[~dropped]
 
 
 def _numbers_after(passed: int, count: int, misshapen: _Misshapen) -> np.ndarray:
@@ -138,18 +199,10 @@ def _record_numbers(physical: np.ndarray, layout: Layout, misshapen: _Misshapen)
 
 def _batch(layout: Layout, block: pa.RecordBatch, numbers: np.ndarray) -> Batch:
     faults = pa.nulls(block.num_rows, pa.string())
-    columns: dict[str, pa.Array] = {}
-    for name, values in zip(layout.columns, block.columns, strict=True):
-        try:
-            columns[name] = values.cast(pa.string())
-        except pa.ArrowInvalid:
-            columns[name], readable = _repaired(values)
-            faults = pc.if_else(readable, faults, NOT_UTF8)
+    columns = dict(zip(layout.columns, block.columns, strict=True))
+    for name, values in columns.items():
+        unreadable = pc.match_substring(values, _UNREADABLE)
+        if pc.any(unreadable).as_py():
+            faults = pc.if_else(unreadable, NOT_UTF8, faults)
+            columns[name] = pc.replace_substring(values, _UNREADABLE, "\ufffd")
     return Batch(numbers, columns, faults)
-
-
-def _repaired(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Bytes as text with the unreadable ones replaced, and which values needed none of that."""
-    texts = [value.decode("utf-8", errors="replace") for value in values.to_pylist()]
-    readable = [text.encode() == value for text, value in zip(texts, values.to_pylist(), strict=True)]
-    return pa.array(texts, pa.string()), pa.array(readable)

@@ -103,7 +103,7 @@ def _derive_bucket(
         book.start, book.fresh, book.snapshot, beta, slope, book.begin_beta, book.begin_slope, first, ends[-1]
     )
     parts = [_updates(book, *changed)]
-    parts += [_states(book, beta, slope, place, end, window) for place, end in enumerate(ends)]
+    parts += [_states(book, beta, slope, place, first, end, window) for place, end in enumerate(ends)]
     return pa.concat_tables(parts)
 
 
@@ -179,7 +179,9 @@ def _updates(
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_SCHEMA)
 
 
-def _states(book: _Book, beta: np.ndarray, slope: np.ndarray, place: int, end: int, window: int) -> pa.Table:
+def _states(
+    book: _Book, beta: np.ndarray, slope: np.ndarray, place: int, first: int, end: int, window: int
+) -> pa.Table:
     """The objects' states after snapshot `end`: the last `window` rows up to it, and the position if alive at it."""
     known = np.concatenate([[0], np.cumsum(book.snapshot <= end)])
     until = book.start[:-1] + known[book.start[1:]] - known[book.start[:-1]]
@@ -187,6 +189,9 @@ def _states(book: _Book, beta: np.ndarray, slope: np.ndarray, place: int, end: i
     until, begin = until[seen], np.maximum(book.start[:-1][seen], until[seen] - window)
     last = until - 1
     alive = book.snapshot[last] == end
+    # Before the chain's first snapshot everybody stands where they stood.
+    now_beta = book.begin_beta[seen] if end < first else np.where(alive, beta[last], np.nan)
+    now_slope = book.begin_slope[seen] if end < first else np.where(alive, slope[last], np.nan)
     offsets = np.concatenate([[0], np.cumsum(until - begin)])
     rows = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - begin, until - begin)
     lists = [
@@ -197,8 +202,8 @@ def _states(book: _Book, beta: np.ndarray, slope: np.ndarray, place: int, end: i
         pa.array(np.full(len(seen), place, np.int32)),
         pa.array(np.full(len(seen), end)),
         book.objects.take(pa.array(seen)),
-        pa.array(np.where(alive, beta[last], np.nan), from_pandas=True),
-        pa.array(np.where(alive, slope[last], np.nan), from_pandas=True),
+        pa.array(now_beta, from_pandas=True),
+        pa.array(now_slope, from_pandas=True),
         *lists,
     ]
     return pa.Table.from_arrays(columns, schema=_SCHEMA)
