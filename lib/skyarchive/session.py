@@ -1,5 +1,6 @@
 """The one place that builds a SparkSession: local by default, a cluster or Spark Connect by setting."""
 
+import logging
 import os
 import sys
 import tempfile
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit for the Python program it runs."""
+
+_QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""PySpark's own loggers, which print every failed query as JSON to stderr."""
 
 # Spark's defaults are for clusters; on one machine they cost seconds for every small table.
 _EVERYWHERE = {
@@ -63,6 +67,8 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if verbose:
         return builder.getOrCreate()
+    for name in _QUERY_LOGGERS:
+        logging.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
     with _stderr_into(settings.log_file):
         session = builder.getOrCreate()
     return session

@@ -61,7 +61,7 @@ MISTAKES = {
         "attributes:\n" + "".join(f"  a{n}: {{better: lower}}\n" for n in range(17)),
         ["attributes:", "at most 16"],
     ),
-    "an attribute in two cases": (ATTRIBUTES, ATTRIBUTES + "  X: {better: lower}", ["attributes: x and X are one name"]),
+    "an attribute in 2 cases": (ATTRIBUTES, ATTRIBUTES + "  X: {better: lower}", ["attributes: x and X are one name"]),
     "a column in two cases": ("  x: {type", "  X: {type: int}\n  x: {type", ["columns: X and x are one name"]),
     "an unknown direction": ("better: lower", "better: up", ["attributes.x.better", "'lower' or 'higher'", "'up'"]),
     "an unknown type": ("type: double", "type: float", ["columns.x.type", "'bigint', 'double'", "'float'"]),

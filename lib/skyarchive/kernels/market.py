@@ -41,6 +41,13 @@ def _slope(closes: np.ndarray) -> float:
 
 
 @njit(cache=True)
+def _rounded(value: float, scale: float) -> float:
+    """Rounded to 1/scale, ties to even. Seven more digits are rounded first, so that floating error does not
+    decide a tie; adding zero makes -0.0 plain 0.0."""
+    return np.rint(np.rint(value * scale * 1e7) / 1e7) / scale + 0.0
+
+
+@njit(cache=True)
 def positions(start, fresh, close, returns, market, window, decimals):  # type: ignore[no-untyped-def]
     """Position (beta, slope) of every row; NaN where the object is not alive.
 
@@ -56,9 +63,8 @@ def positions(start, fresh, close, returns, market, window, decimals):  # type: 
             b = _beta(returns[first : i + 1], market[first : i + 1])
             s = _slope(close[first : i + 1])
             if np.isfinite(b) and np.isfinite(s):
-                # Adding zero makes -0.0 plain 0.0.
-                beta[i] = np.rint(b * scale) / scale + 0.0
-                slope[i] = np.rint(s * scale) / scale + 0.0
+                beta[i] = _rounded(b, scale)
+                slope[i] = _rounded(s, scale)
     return beta, slope
 
 

@@ -65,7 +65,7 @@ def with_market_returns(quotes: DataFrame) -> DataFrame:
     the last bit however the rows were spread."""
     in_order = F.array_sort(F.collect_list("return"))
     total = F.aggregate(in_order, F.lit(0.0), lambda sum_, value: sum_ + value)
-    days = quotes.groupBy("snapshot").agg((total / F.count("return")).alias("market"))
+    days = quotes.groupBy("snapshot").agg(F.try_divide(total, F.count("return")).alias("market"))
     return quotes.join(F.broadcast(days), "snapshot")
 
 

@@ -148,8 +148,8 @@ class _Days:
 
     def snapshots(self) -> DataFrame:
         """Every step of every day, named by the time it ends at."""
-        step = F.explode(F.sequence(F.lit(1), F.lit(self.per_day)))
-        steps = self.frame().select("period", "begin", "first", step.cast("bigint").alias("k"))
+        step = F.explode(F.sequence(F.lit(1).cast("bigint"), F.lit(self.per_day).cast("bigint")))
+        steps = self.frame().select("period", "begin", "first", step.alias("k"))
         time = F.timestamp_seconds((F.col("begin") + F.col("k")) * self.every)
         return steps.select(
             "period",
