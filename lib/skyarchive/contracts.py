@@ -1,7 +1,7 @@
 """The tables' columns and constraints: `schemas/tables/*.yaml`, filled in with an archive's own columns."""
 
+import json
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from skyarchive.catalog import read_yaml
@@ -31,11 +31,16 @@ class TableContract:
     def qualified(self) -> str:
         return f"{self.archive}.{self.table}"
 
-    @cached_property
-    def ddl(self) -> str:
-        """The column list of CREATE TABLE."""
-        lines = (f"`{c}` {t}{' not null' if c in self.required else ''}" for c, t in self.columns.items())
-        return ", ".join(lines)
+    @property
+    def delta_schema(self) -> str:
+        """The table's schema as Delta writes it (JSON)."""
+        from pyspark.sql.types import StructType
+
+        columns = ", ".join(f"`{column}` {kind}" for column, kind in self.columns.items())
+        schema: Any = StructType.fromDDL(columns).jsonValue()
+        for field in schema["fields"]:
+            field["nullable"] = field["name"] not in self.required
+        return json.dumps(schema)
 
     def conform(self, frame: "DataFrame") -> "DataFrame":
         """The frame with exactly the contract's columns in their order; a difference is an error."""

@@ -14,7 +14,7 @@ from skyarchive.lock import writing
 from skyarchive.names import sql_text
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
-from skyarchive.session import compiled_if_large
+from skyarchive.session import fitting_work
 from skyarchive.status import NOTHING
 from skyarchive.steps.derive import Chain, Derived, derive_chain
 from skyarchive.workshop import Workshop
@@ -22,7 +22,7 @@ from skyarchive.workshop import Workshop
 STEP = "derive"
 _ROWS_PER_FILE = 2_000_000
 _LARGE_ROWS = 1_000_000
-"""Raw rows that are worth compiling queries for."""
+"""Raw rows that count as large."""
 
 
 def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
@@ -38,7 +38,7 @@ def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
                 outcome.refuse(chain, str(error))
                 continue
             rows = sum(start.ledger.of("ingest")[period].rows_out for period in chain)
-            with compiled_if_large(workshop.spark, rows >= _LARGE_ROWS):
+            with fitting_work(workshop.spark, rows >= _LARGE_ROWS):
                 _derive(Run(workshop, STEP, {}), start, chain, outcome)
     return outcome
 

@@ -14,14 +14,14 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
-from skyarchive.session import compiled_if_large
+from skyarchive.session import fitting_work
 from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
 _ROWS_PER_FILE = 1_000_000
 _LARGE_BYTES = 50_000_000
-"""Raw files of this size are worth compiling queries for."""
+"""Raw files of this size count as large."""
 
 
 def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
@@ -35,7 +35,7 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
         periods = _readable_periods(workshop, inventory, periods, outcome)
         if periods:
             size = sum(file.bytes for period in periods for file in inventory.files_of(period))
-            with compiled_if_large(workshop.spark, size >= _LARGE_BYTES):
+            with fitting_work(workshop.spark, size >= _LARGE_BYTES):
                 _ingest(run, inventory, periods, outcome)
     return outcome
 

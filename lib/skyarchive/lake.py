@@ -146,7 +146,7 @@ class Lake:
         """The answer to one read-only statement over `archive.table` names."""
         with self._explained():
             check_read_only(sql)
-        named = self._named_in(sql)
+        named = self.named_in(sql)
         for archive, table in versions or {}:
             if (archive, table) not in named:
                 raise SettingError(f"A version is given for {archive}.{table}, which the statement does not read.")
@@ -202,7 +202,7 @@ class Lake:
             )
         return old, new
 
-    def _named_in(self, sql: str) -> set[TableName]:
+    def named_in(self, sql: str) -> set[TableName]:
         """The tables whose qualified name stands in the text; one too many costs only an unused view."""
         names = [(archive, table) for archive in self.archives() for table in self.tables(archive)]
         return {

@@ -53,16 +53,22 @@ def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
 def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
     if "ingest" not in steps:
         return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
+    return selection.pick(_whole_inventory(workshop).periods(), workshop.archive)
+
+
+def _whole_inventory(workshop: Workshop) -> Inventory:
+    """The inventory with every file looked into that has to be."""
     inventory = Inventory.read(workshop.lake, workshop.settings, workshop.definition)
     if inventory.unknown:
         with writing(workshop.settings, workshop.archive, workshop.progress.say):
             inventory = looked_into(workshop)
-    return selection.pick(inventory.periods(), workshop.archive)
+    return inventory
 
 
 def refresh(workshop: Workshop) -> list[Outcome]:
     """Recompute what is stale or unfinished, in order, one period after the other: a period whose start comes
     out unchanged is no longer stale, so the work stops there by itself."""
+    _whole_inventory(workshop)
     outcomes: list[Outcome] = []
     refused: set[tuple[str, str]] = set()
     while True:

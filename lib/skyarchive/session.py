@@ -36,7 +36,7 @@ _ONE_MACHINE = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "16",
     "spark.default.parallelism": "4",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "512",
@@ -74,17 +74,26 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     return session
 
 
+_FOR_SMALL_WORK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
 @contextmanager
-def compiled_if_large(spark: "SparkSession", large: bool) -> Iterator[None]:
-    """While open, Spark compiles whole stages only for large work: compiling takes seconds, which a small
-    period never earns back."""
-    key = "spark.sql.codegen.wholeStage"
-    before = spark.conf.get(key) or "true"
-    spark.conf.set(key, "true" if large else "false")
+def fitting_work(spark: "SparkSession", large: bool) -> Iterator[None]:
+    """While open, Spark plans for the size of the work: compiling stages and replanning them as they run takes
+    seconds, which a small period never earns back."""
+    changed = {} if large else _FOR_SMALL_WORK
+    before = {key: spark.conf.get(key) or "" for key in changed}
+    for key, value in changed.items():
+        spark.conf.set(key, value)
     try:
         yield
     finally:
-        spark.conf.set(key, before)
+        for key, value in before.items():
+            spark.conf.set(key, value)
 
 
 def _is_local(settings: Settings) -> bool:

@@ -96,7 +96,8 @@ def _ingest_state(definition: Definition, ledger: Ledger, inventory: Inventory, 
     if published is None:
         return StepState("absent", "raw files are there; nothing is ingested")
     # Raw files may be cleared away after ingestion: only files that are there and differ tell of a change.
-    if files and published.input_fingerprints["files"] != files_fingerprint(files):
+    changed = files and published.input_fingerprints["files"] != files_fingerprint(files)
+    if changed or {file.name for file in inventory.unknown} & set(published.details["files"]):
         return StepState("stale", "raw files changed since it was ingested")
     return _definition_state(definition, published)
 

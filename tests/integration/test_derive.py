@@ -17,9 +17,9 @@ from skyarchive.status import STEPS
 
 ORACLES = {"nba": oracle.nba, "stocks": oracle.stocks, "tcp": oracle.tcp}
 CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
-    "nba": (["2008", "2009", "2010"], {"size": 0.3}),
+    "nba": (["2009", "2010"], {"size": 1.0}),
     "stocks": (["2009", "2010"], {"size": 0.3}),
-    "tcp": (["2024-04-19", "2024-04-20", "2024-04-22"], {"size": 0.1}),
+    "tcp": (["2024-04-19", "2024-04-20", "2024-04-22"], {"size": 0.2}),
     "tcp plain": (["2024-04-19", "2024-04-20"], {"size": 0.1, "flavour": "plain"}),
     "tcp lbl": (["1993-09-16", "1993-09-17"], {"size": 0.1, "flavour": "lbl"}),
 }
@@ -58,6 +58,9 @@ def test_deriver_equals_oracle_in_any_order_of_periods(home: Home, spark: SparkS
     assert_equals_oracle(home, archive, ORACLES[archive](files))
     in_one_run = contents(home, archive)
     assert len(in_one_run["updates"]) > 50
+
+    if case not in ORACLES:
+        return  # another flavour of a log is another reader, not another deriver
 
     elsewhere = Home(home.folder, replace(home.settings, warehouse=str(home.folder / "elsewhere")))
     workshop = elsewhere.workshop(archive)

@@ -69,7 +69,7 @@ def write_raw(rows: pd.DataFrame, folder: Path, kind: str) -> str:
 
 @pytest.mark.parametrize(
     ("kind", "method", "seed"),
-    [("csv", "updates", 1), ("parquet", "snapshots", 2), ("delta", "updates", 3), ("csv", "snapshots", 4)],
+    [("csv", "updates", 1), ("parquet", "snapshots", 2), ("delta", "updates", 3)],
 )
 def test_an_archive_by_yaml_alone_equals_the_oracle(
     home: Home, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, kind: str, method: str, seed: int
@@ -82,8 +82,8 @@ def test_an_archive_by_yaml_alone_equals_the_oracle(
     (definitions / "hotels.yaml").write_text(HOTELS.format(format=kind, files=files, method=method, gone=gone))
     monkeypatch.setenv("SKYARCHIVE_ARCHIVES", str(definitions))
     if seed == 2:
-        for period in ("2024-03", "2024-01", "2024-02"):
-            assert home.command("run", "hotels", "--periods", period).code == 0
+        for periods in ("2024-02..2024-03", "2024-01"):
+            assert home.command("run", "hotels", "--periods", periods).code == 0
         assert home.command("refresh", "hotels").code == 0
     else:
         answer = home.command("run", "hotels")

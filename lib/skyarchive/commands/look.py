@@ -77,8 +77,6 @@ def sql(
 
     Example: skyarchive sql "from nba.snapshots limit 5" --version nba.snapshots=3 --format json
     """
-    if engine not in ENGINES:
-        raise SettingError(f"The engine {engine} cannot be used here; leave --engine out.")
     answer = ENGINES[engine](load_settings(), statement, _versions(version or []))
     render(answer.columns, limited(answer.rows, limit, format), format)
 
@@ -150,5 +148,14 @@ def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableNam
     return Lake(settings).query(statement, versions)
 
 
-ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int]], Result]]" = {"duckdb": _with_duckdb}
+def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]") -> "Result":
+    from skyarchive.spark_sql import query_with_spark
+
+    return query_with_spark(settings, statement, versions)
+
+
+ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int]], Result]]" = {
+    "duckdb": _with_duckdb,
+    "spark": _with_spark,
+}
 """What answers `sql`, by the name that --engine takes."""

@@ -7,9 +7,10 @@ import typer
 
 from skyarchive.catalog import Catalog
 from skyarchive.commands.look import FormatOption
+from skyarchive.definition import Definition
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.output import message, render
-from skyarchive.settings import load_settings
+from skyarchive.settings import Settings, load_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +57,9 @@ def status(
     columns: list[str] = []
     for name in [archive] if archive else catalog.names():
         try:
-            statuses = period_statuses(settings, catalog.get(name))
+            definition = catalog.get(name)
+            statuses = period_statuses(settings, definition)
+            _say_unknown(settings, definition)
         except DefinitionError as error:
             broken.append(str(error))
             continue
@@ -70,6 +73,18 @@ def status(
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
         raise SkyarchiveError("\n".join(broken))
+
+
+def _say_unknown(settings: Settings, definition: Definition) -> None:
+    from skyarchive.inventory import Inventory
+    from skyarchive.lake import Lake
+
+    unknown = Inventory.read(Lake(settings), settings, definition).unknown
+    if unknown:
+        message(
+            f"{definition.name}: {len(unknown)} raw files are new or changed and were not looked into yet "
+            f"({unknown[0].name} ...); run or refresh does."
+        )
 
 
 def docs(

@@ -8,8 +8,7 @@ from skyarchive.definition import Column as ColumnSpec
 from skyarchive.names import PERIOD
 from skyarchive.reading.files import RawFile
 
-_NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[nN][aA][nN]|[iI]nf(inity)?|INF(INITY)?)\s*$"
-_DATE = r"^\s*\d{4}-\d{2}-\d{2}\s*$"
+_DATE_LENGTH = len("2014-06-15")
 DUPLICATE = "is there twice; the first stays"
 
 
@@ -74,8 +73,9 @@ def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | No
     if spec.type in NUMERIC_TYPES:
         typed, reason = _judge_number(name, spec, value, found)
     elif spec.type in ("date", "timestamp"):
-        readable = value.rlike(_DATE) if found == "string" and spec.type == "date" else F.lit(True)
-        typed = F.when(readable, value.try_cast(spec.type))
+        typed = value.try_cast(spec.type)
+        if found == "string" and spec.type == "date":  # else '2014' would be New Year's Day
+            typed = F.when(F.length(F.trim(value)) == _DATE_LENGTH, typed)
         reason = F.when(value.isNotNull() & typed.isNull(), f"{name} is not a {spec.type}")
     else:
         typed = value.try_cast(spec.type)
@@ -88,7 +88,7 @@ def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | No
 
 
 def _judge_number(name: str, spec: ColumnSpec, value: Column, found: str) -> tuple[Column, Column]:
-    readable = F.when(value.rlike(_NUMBER), value) if found == "string" else value
+    readable = F.when(~_is_java_number(value), value) if found == "string" else value
     number = readable.try_cast("double")
     typed = number if spec.type == "double" else readable.try_cast(spec.type)
     reason = F.when(value.isNotNull() & number.isNull(), f"{name} is not a number")
@@ -105,11 +105,21 @@ def _judge_number(name: str, spec: ColumnSpec, value: Column, found: str) -> tup
     return typed, reason
 
 
+def _is_java_number(text: Column) -> Column:
+    """Numbers only Java knows (12d, 12f, 0x1p3), which Spark's cast would take; plain functions, not a regular
+    expression, because this runs on every value."""
+    lower = F.lower(F.trim(text))
+    suffix = lower.endswith("d") | (lower.endswith("f") & ~lower.endswith("inf"))
+    return suffix | lower.contains("x")
+
+
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
     """`_own_period`: the period a row belongs to by its content, null if that cannot be read."""
     spec = definition.columns[definition.period.column]
     period = _period_of(F.col(definition.period.column), definition.period, spec)
-    return rows.withColumn("_own_period", F.when(period.rlike(f"^{PERIOD.pattern}$"), period))
+    if definition.period.by == "value" and spec.type == "string":  # other periods cannot be but names
+        period = F.when(period.rlike(f"^{PERIOD.pattern}$"), period)
+    return rows.withColumn("_own_period", period)
 
 
 def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
