@@ -1,6 +1,7 @@
 """What a correction makes stale, what refresh mends, where it stops; what an interrupted run leaves."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,15 +15,28 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from conftest import Home
+from conftest import Home, make_home
+from skyarchive.running import run_steps
+from skyarchive.selection import Selection
+from skyarchive.status import STEPS
 
 SEASONS = ["2008", "2009", "2010", "2011"]
 
 
+@pytest.fixture(scope="module")
+def seasons(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four seasons, ingested and derived once."""
+    home = make_home(tmp_path_factory.mktemp("seasons"))
+    home.generate("nba", *SEASONS, size=0.5)
+    outcomes = run_steps(home.workshop("nba"), Selection(), STEPS)
+    assert [outcome.published for outcome in outcomes] == [SEASONS, SEASONS]
+    return home.folder
+
+
 @pytest.fixture
-def nba(home: Home, spark: SparkSession) -> Home:
-    home.generate("nba", *SEASONS, size=0.2)
-    assert home.command("run", "nba").code == 0
+def nba(home: Home, seasons: Path) -> Home:
+    """A copy of them for one test."""
+    shutil.copytree(seasons, home.folder, dirs_exist_ok=True)
     assert set(home.states("nba").values()) == {"current"}
     return home
 
