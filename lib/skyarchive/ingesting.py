@@ -1,5 +1,6 @@
 """The ingest step: raw files of some periods into `raw` and `quarantine`."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,14 +63,19 @@ class _Summary:
     """What was found in one period: accepted rows, refused ones by reason, files that break off."""
 
     rows: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    unplaced: Counter[str] = field(default_factory=Counter)
+    """By file, refused rows that are only here because it is the first period of the file."""
     damaged: dict[str, str] = field(default_factory=dict)
     sums: list[Any] = field(default_factory=lambda: [0, None, None])
 
-    @property
-    def refused_share(self) -> float:
-        refused = sum(self.refused.values())
-        return refused / max(1, self.rows + refused)
+    def refused_share(self, rows_of_file: dict[str, int]) -> float:
+        """The greatest share of refused rows: of the period's own rows, or of a file's. Rows whose period cannot
+        be read are their file's fault, not that of the few rows its first period may have."""
+        own = self.refused.total() - self.unplaced.total()
+        shares = [own / max(1, self.rows + own)]
+        shares += [count / (count + rows_of_file[file]) for file, count in self.unplaced.items()]
+        return max(shares)
 
 
 def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
@@ -85,7 +91,8 @@ def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome
             for file, fault in summary.damaged.items():
                 outcome.refuse([period], f"{workshop.archive}, file {file}: {fault}; fetch it again.")
         with run.phase("checking", periods):
-            good = _checked(run, accepted, summaries, outcome)
+            held = {file.name: sum(inventory.held.get(file.state, {}).values()) for file in files}
+            good = _checked(run, accepted, summaries, held, outcome)
         if good:
             with run.phase("writing", good):
                 _write(run, rows, summaries, inventory, good)
@@ -103,11 +110,13 @@ def _rows_of(
 ) -> DataFrame:
     """The judged rows of the periods, persisted; what is refused says why."""
     spark, definition = run.workshop.spark, run.workshop.definition
-    first = [(file.name, inventory.periods_of(file)[0]) for file in files]
-    firsts = spark.createDataFrame(first, "_source string, _first string")
+    held = [(file.name, inventory.periods_of(file)) for file in files]
+    holds = F.broadcast(spark.createDataFrame(held, "_source string, _held array<string>"))
     judged = judged_rows(read_rows(spark, definition, files), definition, named_frame(spark, files))
-    placed = judged.join(F.broadcast(firsts), "_source").withColumn("period", F.coalesce("period", "_first"))
-    rows = placed.where(F.col("period").isin(periods)).drop("_first").persist()
+    known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
+    placed = judged.join(holds, "_source").withColumn("_unplaced", ~known)
+    placed = placed.withColumn("period", F.when(known, F.col("period")).otherwise(F.col("_held")[0]))
+    rows = placed.where(F.col("period").isin(periods)).drop("_held").persist()
     kept.append(rows)
     if definition.record_key:
         repeated = repeated_records(rows, definition).persist()
@@ -120,28 +129,33 @@ def _rows_of(
 
 def _summarised(rows: DataFrame, columns: dict[str, str], periods: list[str]) -> dict[str, _Summary]:
     """Counts and content of every period, in one pass."""
-    whole = F.when(F.col("row").isNull(), F.col("_source")).alias("damaged")
-    found = rows.groupBy("period", "_reason", whole).agg(*content_sums(list(columns))).collect()
+    damaged = F.col("row").isNull().alias("damaged")
+    file = F.when(damaged | F.col("_unplaced"), F.col("_source")).alias("file")
+    found = rows.groupBy("period", "_reason", damaged, file).agg(*content_sums(list(columns))).collect()
     summaries = {period: _Summary() for period in periods}
-    for period, reason, damaged, count, first, second in found:
+    for period, reason, is_damaged, source, count, first, second in found:
         summary = summaries[period]
-        if damaged is not None:
-            summary.damaged[damaged] = reason
+        if is_damaged:
+            summary.damaged[source] = reason
         elif reason is not None:
-            summary.refused[reason] = count
+            summary.refused[reason] += count
+            if source is not None:
+                summary.unplaced[source] += count
         else:
             summary.rows, summary.sums = count, [count, first, second]
     return summaries
 
 
-def _checked(run: Run, accepted: DataFrame, summaries: dict[str, _Summary], outcome: Outcome) -> list[str]:
+def _checked(
+    run: Run, accepted: DataFrame, summaries: dict[str, _Summary], rows_of_file: dict[str, int], outcome: Outcome
+) -> list[str]:
     """The periods that pass the checks of the table as a whole and of every row."""
     definition, spark = run.workshop.definition, run.workshop.spark
     periods = [period for period in summaries if period not in outcome.refused]
     if not periods:
         return []
     table = spark.createDataFrame(
-        [(p, summaries[p].rows, summaries[p].refused_share) for p in periods],
+        [(p, summaries[p].rows, summaries[p].refused_share(rows_of_file)) for p in periods],
         "period string, rows bigint, refused_share double",
     )
     suite = load_suite("ingest_periods", max_refused_share=definition.max_refused_share)
@@ -158,8 +172,7 @@ def _checked(run: Run, accepted: DataFrame, summaries: dict[str, _Summary], outc
 
 def _reasons(summary: _Summary) -> str:
     """The refused rows by reason, for whoever has to mend the file."""
-    most = sorted(summary.refused.items(), key=lambda item: -item[1])[:5]
-    return "".join(f"\n  {count} rows: {reason}" for reason, count in most)
+    return "".join(f"\n  {count} rows: {reason}" for reason, count in summary.refused.most_common(5))
 
 
 def _write(
@@ -187,7 +200,7 @@ def _write(
 
 def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> PeriodRecord:
     files = inventory.files_of(period)
-    refused = sum(summary.refused.values())
+    refused = summary.refused.total()
     return PeriodRecord(
         rows_in=summary.rows + refused,
         rows_out=summary.rows,

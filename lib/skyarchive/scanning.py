@@ -14,27 +14,30 @@ def scan(workshop: Workshop, inventory: Inventory) -> None:
     """Count the rows by period of every unknown file, and remember it until the file changes."""
     files = inventory.unknown
     definition = workshop.definition
-    with workshop.progress.phase(
-        f"{workshop.archive}: looking into {len(files)} raw files for their periods"
-    ):
-        rows = judged_rows(
-            read_rows(workshop.spark, definition, files), definition, named_frame(workshop.spark, files)
-        )
+    with workshop.progress.phase(f"{workshop.archive}: looking into {len(files)} raw files for their periods"):
+        rows = judged_rows(read_rows(workshop.spark, definition, files), definition, named_frame(workshop.spark, files))
         fault = F.max(F.when(F.col("row").isNull(), F.col("_reason")))
-        found = (
-            rows.groupBy("_source", "period")
-            .agg(F.count("row").alias("rows"), fault.alias("_fault"))
-            .collect()
-        )
-    for source, _, _, fault in found:
-        if fault is not None:
-            raise InputError(
-                f"{workshop.archive}, file {source}: {fault}. Its name does not say which periods it holds, so none "
-                "can be ingested before it is fetched again or moved away."
-            )
+        accepted = F.count(F.when(F.col("_reason").isNull(), 1))
+        found = rows.groupBy("_source", "period").agg(F.count("row"), accepted, fault).collect()
     for file in files:
-        inventory.held[file.state] = {
-            p: n for source, p, n, _ in found if source == file.name and p is not None
-        }
+        inventory.held[file.state] = _periods(
+            workshop.archive, file.name, [row[1:] for row in found if row[0] == file.name]
+        )
     commit = Run(workshop, "scan", {}).commit(inventory.periods())
     workshop.tables.overwrite("files", workshop.tables.rows_frame("files", inventory.table_rows()), commit)
+
+
+def _periods(archive: str, file: str, found: list[tuple[str | None, int, int, str | None]]) -> dict[str, int]:
+    """Rows by period of one file. A period that only refused rows would give is none: one wrong time among a
+    million rows must not make a period of its own."""
+    for _, _, _, fault in found:
+        if fault is not None:
+            raise InputError(
+                f"{archive}, file {file}: {fault}. Its name does not say which periods it holds, so none can be "
+                "ingested before it is fetched again or moved away."
+            )
+    good = {period: accepted for period, _, accepted, _ in found if period is not None and accepted}
+    any_row = {period: rows for period, rows, _, _ in found if period is not None}
+    if not good and not any_row and sum(rows for _, rows, _, _ in found):
+        raise InputError(f"{archive}, file {file}: no row of it tells its period; is it a file of this archive?")
+    return good or any_row

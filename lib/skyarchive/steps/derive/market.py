@@ -195,7 +195,7 @@ def _states(
     offsets = np.concatenate([[0], np.cumsum(until - begin)])
     rows = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - begin, until - begin)
     lists = [
-        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[rows]))
+        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[rows], from_pandas=True))
         for values in (book.close, book.returns, book.market)
     ]
     columns = [
