@@ -38,6 +38,6 @@ def _periods(archive: str, file: str, found: list[tuple[str | None, int, int, st
             )
     good = {period: accepted for period, _, accepted, _ in found if period is not None and accepted}
     any_row = {period: rows for period, rows, _, _ in found if period is not None}
-    if not good and not any_row and sum(rows for _, rows, _, _ in found):
+    if not any_row and any(rows > 0 for _, rows, _, _ in found):
         raise InputError(f"{archive}, file {file}: no row of it tells its period; is it a file of this archive?")
     return good or any_row

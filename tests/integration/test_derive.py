@@ -18,8 +18,8 @@ from skyarchive.status import STEPS
 ORACLES = {"nba": oracle.nba, "stocks": oracle.stocks, "tcp": oracle.tcp}
 CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "nba": (["2009", "2010"], {"size": 1.0}),
-    "stocks": (["2009", "2010"], {"size": 0.3}),
-    "tcp": (["2024-04-19", "2024-04-20", "2024-04-22"], {"size": 0.2}),
+    "stocks": (["2009", "2010"], {"size": 0.2}),
+    "tcp": (["2024-04-19", "2024-04-22"], {"size": 0.2}),
     "tcp plain": (["2024-04-19", "2024-04-20"], {"size": 0.1, "flavour": "plain"}),
     "tcp lbl": (["1993-09-16", "1993-09-17"], {"size": 0.1, "flavour": "lbl"}),
 }
@@ -54,7 +54,7 @@ def assert_equals_oracle(home: Home, archive: str, expected: oracle.Derived) -> 
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_deriver_equals_oracle_in_any_order_of_periods(home: Home, spark: SparkSession, case: str) -> None:
+def test_deriver_equals_oracle_and_later_periods_may_come_first(home: Home, spark: SparkSession, case: str) -> None:
     archive = case.split()[0]
     periods, options = CASES[case]
     files = home.generate(archive, *periods, seed=3, dirt=0.02, **options)
@@ -69,9 +69,10 @@ def test_deriver_equals_oracle_in_any_order_of_periods(home: Home, spark: SparkS
 
     elsewhere = Home(home.folder, replace(home.settings, warehouse=str(home.folder / "elsewhere")))
     workshop = elsewhere.workshop(archive)
-    for period in reversed(outcomes[0].published):
-        assert ingest_periods(workshop, [period]).published == [period]
-        assert derive_periods(workshop, [period]).published == [period]
+    known = outcomes[0].published
+    for half in (known[len(known) // 2 :], known[: len(known) // 2]):
+        assert ingest_periods(workshop, half).published == half
+        assert derive_periods(workshop, half).published == half
     assert refresh(workshop), "periods that were derived before their predecessor are stale"
     assert contents(elsewhere, archive) == in_one_run
 
