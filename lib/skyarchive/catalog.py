@@ -77,7 +77,9 @@ def load_definition(path: Path) -> Definition:
 
 
 def _explained(error: ValidationError) -> str:
-    return "; ".join(_explain_one(problem) for problem in error.errors()[:5]) + "."
+    # A field that is not known is the likely cause of others that are missing: it comes first.
+    problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+    return "; ".join(_explain_one(problem) for problem in problems[:5]) + "."
 
 
 def _explain_one(problem: Any) -> str:

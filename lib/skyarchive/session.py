@@ -1,6 +1,5 @@
 """The one place that builds a SparkSession: local by default, a cluster or Spark Connect by setting."""
 
-import logging
 import os
 import sys
 import tempfile
@@ -45,6 +44,7 @@ _ONE_MACHINE = {
 
 def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool = False) -> "SparkSession":
     """A session for `settings.master`. Spark's own lines go to the log file unless `verbose`."""
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     if settings.master.startswith("sc://"):
@@ -68,7 +68,7 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     if verbose:
         return builder.getOrCreate()
     for name in _QUERY_LOGGERS:
-        logging.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
+        PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
     with _stderr_into(settings.log_file):
         session = builder.getOrCreate()
     return session
@@ -76,6 +76,7 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
 
 _FOR_SMALL_WORK = {
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
 }

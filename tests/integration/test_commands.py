@@ -43,7 +43,7 @@ def test_status_tells_absent_from_current_with_rows_and_versions(here: Home) -> 
     ]  # fmt: skip
     counted = here.sql("select period, count(*) n from synthetic.updates group by 1 order by 1")
     assert [row["updates"] for row in rows[:2]] == [row["n"] for row in counted]
-    assert all(row["raw_version"] >= 1 and row["snapshots"] == 1000 for row in rows[:2])
+    assert all(row["raw_version"] == 1 and row["snapshots"] > 0 for row in rows[:2])
 
 
 def test_both_engines_give_one_answer(here: Home, spark: SparkSession) -> None:
