@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from skyarchive.definition import NUMERIC_TYPES, Definition
@@ -114,20 +114,26 @@ def read_rows(spark: SparkSession, definition: Definition, files: list[RawFile])
 
 def _read_native_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
     """Files of one schema, or one Delta table."""
-    if definition.source.format == "delta":
-        frame = spark.read.format("delta").load(str(files[0].path))
-    else:
-        frame = spark.read.parquet(*(str(file.path) for file in files))
+    delta = definition.source.format == "delta"
+    paths = [str(file.path) for file in files]
+    frame = spark.read.format("delta").load(paths[0]) if delta else spark.read.parquet(*paths)
     present = [name for name in definition.columns if name in frame.columns]
     path = F.expr("url_decode(replace(_metadata.file_path, '+', '%2B'))")
-    file = F.substring_index(path, f"{_raw_folder(files[0])}/", -1)
-    source = F.lit(files[0].name) if definition.source.format == "delta" else file
-    return frame.select(
+    file = F.substring_index(path, f"{_raw_folder(files[0])}/", -1).alias("file")
+    nothing = F.lit(None).cast("string")
+    if delta:  # which does not number the rows of its files: they are in the order they are read in
+        rows = frame.select(file, F.monotonically_increasing_id().alias("_place"), *present)
+        number = F.row_number().over(Window.partitionBy("file").orderBy("_place")).cast("bigint")
+        source: Column = F.lit(files[0].name)
+    else:
+        rows = frame.select(file, (F.col("_metadata.row_index") + 1).alias("_place"), *present)
+        number, source = F.col("_place"), F.col("file")
+    return rows.select(
         source.alias("_source"),
-        file.alias("file"),
-        (F.col("_metadata.row_index") + 1).alias("row"),
-        F.lit(None).cast("string").alias("_fault"),
-        F.lit(None).cast("string").alias("_text"),
+        "file",
+        number.alias("row"),
+        nothing.alias("_fault"),
+        nothing.alias("_text"),
         *present,
     )
 
