@@ -1,5 +1,7 @@
 """The tables' contracts: what the schema files say, and how a difference is explained."""
 
+import json
+
 import pytest
 from pyspark.sql.types import (
     ArrayType,
@@ -47,8 +49,10 @@ def test_a_table_holds_the_archives_attributes_in_their_place(updates: TableCont
     assert list(updates.columns.items()) == list(COLUMNS.items())
     assert updates.required == {"period", "snapshot", "object", "gone"}
     assert updates.qualified == "nba.updates" and updates.partitioned
-    assert "`snapshot` bigint not null" in updates.ddl and updates.ddl.endswith("`gone` boolean not null")
-    assert "`points_per_minute` double," in updates.ddl
+    fields = {field["name"]: field for field in json.loads(updates.delta_schema)["fields"]}
+    assert list(fields) == list(COLUMNS)
+    assert (fields["snapshot"]["type"], fields["snapshot"]["nullable"]) == ("long", False)
+    assert (fields["points_per_minute"]["type"], fields["points_per_minute"]["nullable"]) == ("double", True)
 
 
 def test_a_check_over_the_attributes_asks_each(updates: TableContract) -> None:
