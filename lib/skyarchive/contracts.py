@@ -1,6 +1,7 @@
 """The tables' columns and constraints: `schemas/tables/*.yaml`, filled in with an archive's own columns."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +35,11 @@ class TableContract:
     @property
     def delta_schema(self) -> str:
         """The table's schema as Delta writes it (JSON)."""
-        from pyspark.sql.types import StructType
-
-        columns = ", ".join(f"`{column}` {kind}" for column, kind in self.columns.items())
-        schema: Any = StructType.fromDDL(columns).jsonValue()
-        for field in schema["fields"]:
-            field["nullable"] = field["name"] not in self.required
-        return json.dumps(schema)
+        fields = [
+            {"name": column, "type": _delta_type(kind), "nullable": column not in self.required, "metadata": {}}
+            for column, kind in self.columns.items()
+        ]
+        return json.dumps({"type": "struct", "fields": fields})
 
     def conform(self, frame: "DataFrame") -> "DataFrame":
         """The frame with exactly the contract's columns in their order; a difference is an error."""
@@ -100,3 +99,18 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
         own: dict[str, str] = {column: spec.type for column, spec in definition.columns.items()}
         return own | dict.fromkeys(sorted(definition.derive.reader_columns), "string")
     return {name: kind}
+
+
+def _delta_type(kind: str) -> Any:
+    """A Spark SQL type as Delta's schema JSON writes it."""
+    if kind.startswith("array<"):
+        return {"type": "array", "elementType": _delta_type(kind[len("array<") : -1]), "containsNull": True}
+    if kind.startswith("struct<"):
+        # Split at the commas between fields, not at those within a field's own type.
+        parts = re.split(r",(?=\w+:)", kind[len("struct<") : -1])
+        fields = [part.partition(":")[::2] for part in parts]
+        return {
+            "type": "struct",
+            "fields": [{"name": n, "type": _delta_type(k), "nullable": True, "metadata": {}} for n, k in fields],
+        }
+    return {"bigint": "long", "int": "integer"}.get(kind, kind)
