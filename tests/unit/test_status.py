@@ -63,7 +63,8 @@ class World:
     ) -> None:
         self.clock += timedelta(minutes=1)
         inputs = inputs | {"definition": self.definition.fingerprint(step)}
-        texts = {"output_versions": versions, "input_versions": {}, "parameters": {}, "details": {"snapshots": 7, "files": []},
+        texts = {"output_versions": versions, "input_versions": {}, "parameters": {},
+                 "details": {"snapshots": 7, "files": []},
                  "input_fingerprints": inputs, "output_fingerprints": outputs}  # fmt: skip
         row: dict[str, Any] = {name: json.dumps(value) for name, value in texts.items()}
         row |= {"run_id": f"run {self.clock}", "step": step, "code_version": "0.1.0", "started": self.clock}
