@@ -38,8 +38,12 @@ class Workshop:
 
     @cached_property
     def spark(self) -> "SparkSession":
+        from pyspark.sql import SparkSession
+
         from skyarchive.session import build_session
 
+        if SparkSession.getActiveSession() is not None:
+            return build_session(self.settings, verbose=self.verbose)
         with self.progress.phase("starting Spark"):
             return build_session(self.settings, verbose=self.verbose)
 
