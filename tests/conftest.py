@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -17,9 +18,15 @@ from skyarchive.catalog import Catalog
 from skyarchive.cli import main
 from skyarchive.commands.options import Verbosity
 from skyarchive.progress import Progress
+from skyarchive.running import run_steps
+from skyarchive.selection import Selection
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
+from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
+
+# Every test's work is small: compiling it as thoroughly as hours of work deserve would double the run's time.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -106,3 +113,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
         monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", str(getattr(place.settings, name)))
     monkeypatch.chdir(tmp_path)
     return place
+
+
+@pytest.fixture(scope="session")
+def points(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small synthetic archive of three blocks, its third not run yet."""
+    home = make_home(tmp_path_factory.mktemp("points"))
+    home.generate("synthetic", objects=50, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
+    run_steps(home.workshop("synthetic"), Selection("00000..00001"), STEPS)
+    return home.folder
+
+
+@pytest.fixture
+def here(home: Home, points: Path) -> Home:
+    """A copy of it for one test."""
+    shutil.copytree(points, home.folder, dirs_exist_ok=True)
+    return home

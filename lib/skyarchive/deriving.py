@@ -228,14 +228,15 @@ def _write(run: Run, results: _Results, periods: list[str]) -> None:
     updates = updates.repartitionByRange(files, "period", "snapshot").sortWithinPartitions(
         "period", "snapshot", "object"
     )
-    run.replace(
-        "snapshots",
-        derived.snapshots.where(chosen).select("period", "snapshot", "time", "label").coalesce(1),
+    run.replace_all(
+        {
+            "snapshots": derived.snapshots.where(chosen).select("period", "snapshot", "time", "label").coalesce(1),
+            "updates": updates,
+            "objects": derived.objects.where(chosen).coalesce(1),
+            "carry": results.carry.where(chosen).coalesce(1),
+        },
         periods,
     )
-    run.replace("updates", updates, periods)
-    run.replace("objects", derived.objects.where(chosen).coalesce(1), periods)
-    run.replace("carry", results.carry.where(chosen).coalesce(1), periods)
 
 
 def _records(run: Run, start: _Start, results: _Results, periods: list[str]) -> dict[str, PeriodRecord]:

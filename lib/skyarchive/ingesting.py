@@ -183,9 +183,6 @@ def _write(
     count = sum(summaries[period].rows for period in periods)
     accepted = chosen.where("_reason is null").select(*tables.contract("raw").columns)
     run.replace("raw", accepted.coalesce(max(2, count // _ROWS_PER_FILE)), periods)
-    refused = chosen.where("_reason is not null and row is not null")
-    reason, record = F.col("_reason").alias("reason"), F.col("_record").alias("record")
-    quarantine = refused.select("period", "file", "row", reason, record)
     copies = [
         {"period": period, "file": copy.name, "row": None, "record": None,
          "reason": f"the whole file is the same as {original.name}; it was left out"}
@@ -193,6 +190,12 @@ def _write(
         for period in inventory.periods_of(original)
         if period in periods
     ]  # fmt: skip
+    if not copies and not any(summaries[period].refused for period in periods):
+        run.clear("quarantine", periods)
+        return
+    refused = chosen.where("_reason is not null and row is not null")
+    reason, record = F.col("_reason").alias("reason"), F.col("_record").alias("record")
+    quarantine = refused.select("period", "file", "row", reason, record)
     if copies:
         quarantine = quarantine.unionByName(tables.rows_frame("quarantine", copies))
     run.replace("quarantine", quarantine.coalesce(1), periods)

@@ -4,6 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -101,6 +102,17 @@ class Run:
             table, frame, periods, self.commit(periods)
         )
 
+    def replace_all(self, frames: dict[str, DataFrame], periods: list[str]) -> None:
+        """Write these tables' periods side by side, a commit each: a commit is mostly waiting for small jobs."""
+        with ThreadPoolExecutor(len(frames)) as pool:
+            written = [pool.submit(self.replace, table, frame, periods) for table, frame in frames.items()]
+        for write in written:
+            write.result()
+
+    def clear(self, table: str, periods: list[str]) -> None:
+        """Leave the table's periods without rows."""
+        self.output_versions[table] = self.workshop.tables.clear(table, periods, self.commit(periods))
+
     def commit(self, periods: list[str]) -> Commit:
         return Commit(
             self.run_id,
@@ -115,13 +127,11 @@ class Run:
     def keep_quality(self, periods: list[str]) -> None:
         """Keep the results of every check, of what failed too."""
         if self._quality:
-            tables = self.workshop.tables
-            tables.append("quality", tables.rows_frame("quality", self._quality), self.commit(periods))
+            self.workshop.tables.note("quality", self._quality, self.commit(periods))
             self._quality = []
 
     def publish(self, records: dict[str, PeriodRecord]) -> None:
         """Add the rows to `runs` that make this run's commits count: the last thing a step does."""
-        tables = self.workshop.tables
         seconds = time.monotonic() - self._began
         phases = {name: round(value, 2) for name, value in self._phases.items()}
         rows = [
@@ -143,7 +153,7 @@ class Run:
             }
             for period, record in records.items()
         ]
-        tables.append("runs", tables.rows_frame("runs", rows), self.commit(list(records)))
+        self.workshop.tables.note("runs", rows, self.commit(list(records)))
 
 
 def docs_folder(lake: Lake, archive: str) -> Path:

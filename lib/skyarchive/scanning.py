@@ -24,7 +24,7 @@ def scan(workshop: Workshop, inventory: Inventory) -> None:
             workshop.archive, file.name, [row[1:] for row in found if row[0] == file.name]
         )
     commit = Run(workshop, "scan", {}).commit(inventory.periods())
-    workshop.tables.overwrite("files", workshop.tables.rows_frame("files", inventory.table_rows()), commit)
+    workshop.tables.note("files", inventory.table_rows(), commit, anew=True)
 
 
 def _periods(archive: str, file: str, found: list[tuple[str | None, int, int, str | None]]) -> dict[str, int]:

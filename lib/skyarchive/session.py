@@ -27,6 +27,8 @@ _EVERYWHERE = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # Where in Python each column was made, for error messages nobody sees: half the time of building a plan.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Min/max pruning of cached frames forgets that NaN is above every number: `x > 1e308` would find none.
     "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
 }

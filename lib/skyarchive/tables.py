@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deltalake import DeltaTable, Schema
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from skyarchive.contracts import TableContract, table_contract
@@ -62,11 +63,26 @@ class Tables:
         """Replace exactly these periods in one commit; the version it made."""
         return self._write(table, frame, commit, "overwrite", replaceWhere=periods_predicate(periods))
 
-    def append(self, table: str, frame: DataFrame, commit: Commit) -> int:
-        return self._write(table, frame, commit, "append")
+    def clear(self, table: str, periods: list[str], commit: Commit) -> int:
+        """Leave these periods without rows; no commit where they have none."""
+        self._ensure(self.contract(table))
+        log = self._lake.open(self._definition.name, table)
+        if not log.file_uris(file_pruning_predicate=periods_predicate(periods)):
+            return log.version()
+        return self.replace(table, self.rows_frame(table, []), periods, commit)
 
-    def overwrite(self, table: str, frame: DataFrame, commit: Commit) -> int:
-        return self._write(table, frame, commit, "overwrite")
+    def note(self, table: str, rows: list[dict[str, Any]], commit: Commit, *, anew: bool = False) -> None:
+        """Add a few rows to a table that describes the runs, or write it anew. Not a job for Spark: its commit
+        takes a second, that of delta-rs some milliseconds."""
+        contract = self.contract(table)
+        self._ensure(contract)
+        schema = pa.schema(Schema.from_json(contract.delta_schema))
+        write_deltalake(
+            self._path(table),
+            pa.Table.from_pylist(rows, schema),
+            mode="overwrite" if anew else "append",
+            commit_properties=CommitProperties(custom_metadata={"userMetadata": commit.metadata()}),
+        )
 
     def rows_frame(self, table: str, rows: list[dict[str, Any]]) -> DataFrame:
         """Rows of plain values as a frame of that table."""

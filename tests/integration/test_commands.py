@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,29 +10,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conftest import Home, make_home
+from conftest import Home
 from skyarchive.jars import delta_jars
 from skyarchive.lock import writing
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
-from skyarchive.status import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def points(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small synthetic archive of three blocks, its third not run yet."""
-    home = make_home(tmp_path_factory.mktemp("points"))
-    home.generate("synthetic", objects=50, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
-    run_steps(home.workshop("synthetic"), Selection("00000..00001"), STEPS)
-    return home.folder
-
-
-@pytest.fixture
-def here(home: Home, points: Path) -> Home:
-    shutil.copytree(points, home.folder, dirs_exist_ok=True)
-    return home
 
 
 def test_status_tells_absent_from_current_with_rows_and_versions(here: Home) -> None:

@@ -1,11 +1,6 @@
-"""What a correction makes stale, what refresh mends, where it stops; what an interrupted run leaves."""
+"""What a correction makes stale, what refresh mends, and where it stops."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -87,67 +82,3 @@ def test_running_again_changes_nothing_a_reader_sees(nba: Home) -> None:
     assert nba.command("run", "nba", "--periods", "2009").code == 0
     assert {table: nba.sql(f"select * from nba.{table} order by all") for table in tables} == before
     assert set(nba.states("nba").values()) == {"current"}
-
-
-KILLED = """
-import os, signal, sys
-from skyarchive.tables import Tables
-moment, table = sys.argv.pop(1), sys.argv.pop(1)
-write = Tables._write
-def dying(self, name, *rest, **options):
-    if name == table and moment == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    version = write(self, name, *rest, **options)
-    if name == table and moment == "after":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return version
-Tables._write = dying
-from skyarchive.cli import main
-main()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("moment", "table"), [("after", "updates"), ("before", "runs")])
-def test_a_kill_in_the_middle_of_the_write_leaves_the_last_version_and_the_next_run_whole(
-    nba: Home, moment: str, table: str
-) -> None:
-    tables = ("snapshots", "updates", "objects", "carry")
-    before = {name: nba.sql(f"select * from nba.{name} order by all") for name in tables}
-    correct(nba, "2011", "points", one_more_point)
-    assert nba.command("ingest", "nba", "--periods", "2011").code == 0
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, moment, table, "derive", "nba", "--periods", "2011"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert killed.returncode == -signal.SIGKILL
-    _wait_for_the_jvm_to_go(nba)
-    assert {name: nba.sql(f"select * from nba.{name} order by all") for name in tables} == before
-    assert nba.states("nba")["2011"] == "unfinished"
-    assert nba.command("refresh", "nba").code == 0
-    assert set(nba.states("nba").values()) == {"current"}
-    after = nba.sql("select * from nba.updates order by all")
-    assert after != before["updates"]
-    assert len({(row["snapshot"], row["object"]) for row in after}) == len(after)
-
-
-def _wait_for_the_jvm_to_go(home: Home) -> None:
-    """A killed Python leaves its JVM a moment longer; the lock is free at once."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        mine = [p for p in Path("/proc").glob("[0-9]*/environ") if _belongs(p, home)]
-        if not mine:
-            return
-        time.sleep(0.2)
-    pytest.fail("the killed run's JVM is still there")
-
-
-def _belongs(environ: Path, home: Home) -> bool:
-    try:
-        if int(environ.parent.name) == os.getpid():
-            return False
-        return f"SKYARCHIVE_WAREHOUSE={home.settings.warehouse}".encode() in environ.read_bytes()
-    except OSError:
-        return False

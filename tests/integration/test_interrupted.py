@@ -1,0 +1,84 @@
+"""What a run that is killed leaves: the last version for readers, and a next run that is whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Home
+
+DIES = """
+import os, signal, sys
+from skyarchive.tables import Tables
+moment, fatal = sys.argv.pop(1), sys.argv.pop(1)
+
+def mortal(write):
+    def wrapper(self, table, frame, *rest, **options):
+        dies = f"{rest[-1].step} {table}" == fatal
+        if dies and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        version = write(self, table, frame, *rest, **options)
+        if dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return version
+    return wrapper
+
+Tables.replace, Tables.note = mortal(Tables.replace), mortal(Tables.note)
+from skyarchive.cli import main
+main()
+"""
+TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["after ingest raw", "after derive updates", "before derive runs"])
+def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, moment: str) -> None:
+    before = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
+    when, where = moment.split(" ", 1)
+    killed = subprocess.run(
+        [sys.executable, "-c", DIES, when, where, "run", "synthetic", "--periods", "00002"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    _wait_for_the_jvm_to_go(here)
+    after = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
+    if "derive" in where:  # then the ingest before it was published
+        assert len(after.pop("raw")) > len(before.pop("raw"))
+    assert after == before
+    assert here.states("synthetic")["00002"] == "unfinished"
+
+    assert here.command("refresh", "synthetic").code == 0
+    assert set(here.states("synthetic").values()) == {"current"}
+    updates = here.sql("select * from synthetic.updates order by all")
+    assert [row for row in updates if row["period"] < "00002"] == before["updates"]
+    # The synthetic archive's raw rows are its updates: nothing is missing, nothing is there twice.
+    same = "select count(*) from synthetic.raw where period = '00002'"
+    assert here.sql(f"select count(*) n, ({same}) raw from synthetic.updates where period = '00002'") == [
+        {"n": len(updates) - len(before["updates"]), "raw": len(updates) - len(before["updates"])}
+    ]
+
+
+def _wait_for_the_jvm_to_go(home: Home) -> None:
+    """A killed Python leaves its JVM a moment longer; the lock is free at once."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        mine = [p for p in Path("/proc").glob("[0-9]*/environ") if _belongs(p, home)]
+        if not mine:
+            return
+        time.sleep(0.2)
+    pytest.fail("the killed run's JVM is still there")
+
+
+def _belongs(environ: Path, home: Home) -> bool:
+    try:
+        if int(environ.parent.name) == os.getpid():
+            return False
+        return f"SKYARCHIVE_WAREHOUSE={home.settings.warehouse}".encode() in environ.read_bytes()
+    except OSError:
+        return False
