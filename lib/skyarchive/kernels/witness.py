@@ -1,0 +1,83 @@
+"""The default method: a filter per chunk of snapshots, and behind it an engine that remembers witnesses."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from skyarchive.kernels.blocks import picked_points, point_blocks
+from skyarchive.kernels.chunk_filter import Chunk, ChunkFilter
+from skyarchive.kernels.engine import Engine, advance, complete, new_engine
+from skyarchive.kernels.intervals import Intervals, finished, new_book, new_closed
+from skyarchive.kernels.members import SIZE
+
+UPDATES_PER_OBJECT = 32
+"""A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
+SHORTEST_CHUNK = 1 << 13
+"""In updates."""
+CROWD_SAMPLE = 1024
+CROWD_SHARE = 1 / 16
+"""A position is a crowd when it is this share of a sample of the updates."""
+_NO_FLAGS = np.empty(0, np.bool_)
+
+
+def chunk_borders(snapshot: np.ndarray, n_objects: int) -> Iterator[tuple[int, int]]:
+    """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
+    is nobody yet who could prune."""
+    size = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
+    begin, end = 0, int(np.searchsorted(snapshot, snapshot[0], side="right"))
+    while begin < len(snapshot):
+        yield begin, end
+        begin = end
+        if begin < len(snapshot):
+            last = snapshot[min(begin + size, len(snapshot)) - 1]
+            end = int(np.searchsorted(snapshot, last, side="right"))
+
+
+def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """The position where very many objects stand, or NaN."""
+    rows = np.arange(0, len(columns[0]), -(-len(columns[0]) // CROWD_SAMPLE))
+    sample = picked_points(columns, rows) + 0.0  # no -0.0, which would sort like 0.0 and look different
+    sample = sample[np.lexsort(sample.T)]
+    starts = np.flatnonzero(np.r_[True, (sample[1:] != sample[:-1]).any(axis=1)])
+    lengths = np.diff(np.r_[starts, len(sample)])
+    largest = int(np.argmax(lengths))
+    if lengths[largest] < max(CROWD_SHARE * len(sample), 2):
+        return np.full(len(columns), np.nan)
+    return sample[starts[largest]]
+
+
+def _members(engine: Engine, n_objects: int) -> np.ndarray:
+    size = engine.standing.tally[SIZE]
+    nodes = engine.standing.nodes[0, :size]
+    return nodes[nodes < n_objects]
+
+
+def _frozen(values: np.ndarray) -> np.ndarray:
+    """Read-only like the log's own columns, so that the engine is compiled for one kind only."""
+    values.flags.writeable = False
+    return values
+
+
+def intervals(
+    snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int
+) -> Intervals:
+    """The intervals of a checked log."""
+    engine = new_engine(n_objects, crowd_of(columns))
+    book, closed = new_book(n_objects), new_closed()
+    pruning = ChunkFilter(n_objects, len(columns))
+    for begin, end in chunk_borders(snapshot, n_objects):
+        chunk = Chunk(item[begin:end], [column[begin:end] for column in columns])
+        back = pruning.open(chunk, _members(engine, n_objects))
+        when = np.full(len(back), snapshot[begin])
+        closed = advance(engine, book, closed, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS)
+        if pruning.is_on:
+            rows, leaves = pruning.kept(chunk)
+            points = picked_points(chunk.columns, rows)
+            when, who = snapshot[begin:end][rows], chunk.item[rows]
+            closed = advance(engine, book, closed, _frozen(when), _frozen(who), points, leaves)
+        else:
+            for part, points in point_blocks(columns, begin, end):
+                closed = advance(engine, book, closed, snapshot[part], item[part], points, _NO_FLAGS)
+        pruning.close(chunk)
+    closed = complete(engine, book, closed)
+    return finished(book, closed, n_snapshots)
