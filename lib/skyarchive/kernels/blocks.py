@@ -6,19 +6,20 @@ The log's columns come apart, as Arrow keeps them. Only one block at a time is c
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
+
+from skyarchive.kernels.compiling import entry_point
 
 BLOCK_BYTES = 1 << 18
 """A block of points of this size fits a second-level cache beside the tables of the kernels."""
 
 
-@njit(cache=True)
+@entry_point
 def _spread(column, rows, axis):  # type: ignore[no-untyped-def]
     for row in range(len(column)):
         rows[row, axis] = column[row]
 
 
-@njit(cache=True)
+@entry_point
 def pick(column, wanted, rows, axis):  # type: ignore[no-untyped-def]
     """Column `axis` of `rows` from the wanted places of a column."""
     for row in range(len(wanted)):

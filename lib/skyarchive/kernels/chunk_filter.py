@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from skyarchive.kernels.blocks import pick, picked_points
+from skyarchive.kernels.blocks import picked_points
+from skyarchive.kernels.compiling import entry_point, inlined
 
 PRUNERS = 4
 CANDIDATES = 256
@@ -23,7 +23,11 @@ LONGEST_REST = 8
 """Chunks to wait, at most, before trying again where filters did not pay."""
 
 
-@njit(cache=True)
+_NOT_PRUNED, _PRUNED = -2, -1
+"""In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
+
+
+@entry_point
 def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
     """The rows of objects that have a slot; gives their number."""
     count = 0
@@ -36,7 +40,7 @@ def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
+@entry_point
 def _raise_corners(column, rows, slots, corners, axis, fit):  # type: ignore[no-untyped-def]
     """The worst value of every slot on one attribute; who goes within the chunk is not fit to prune."""
     for index in range(len(rows)):
@@ -48,7 +52,7 @@ def _raise_corners(column, rows, slots, corners, axis, fit):  # type: ignore[no-
             corners[slot, axis] = value
 
 
-@njit(cache=True)
+@entry_point
 def _make_strict(corners, fit, sample):  # type: ignore[no-untyped-def]
     """Moves each corner up to the next number on the attribute where that keeps most of the sample pruned, so
     that 'not better than the corner' from now on means 'strictly beaten'."""
@@ -68,7 +72,7 @@ def _make_strict(corners, fit, sample):  # type: ignore[no-untyped-def]
             corners[slot, best] = np.nextafter(corners[slot, best], np.inf)
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _is_beyond(points, row, corners, slot):  # type: ignore[no-untyped-def]
     for axis in range(points.shape[1]):
         if not points[row, axis] >= corners[slot, axis]:
@@ -76,14 +80,12 @@ def _is_beyond(points, row, corners, slot):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
-def _choose(corners, fit, sample, pruners):  # type: ignore[no-untyped-def]
-    """Greedily takes the corners that together prune most of the sample into `pruners` (NaN prunes nothing);
-    gives how many of the sample they prune."""
-    pruned = np.zeros(len(sample), np.bool_)
+@entry_point
+def _choose(corners, fit, sample, pruned, chosen):  # type: ignore[no-untyped-def]
+    """Greedily takes the corners that together prune most of the sample into `chosen` (-1: no more); gives how many
+    of the sample they prune. `pruned` holds a False per point of the sample."""
     total = 0
-    pruners[:] = np.nan
-    for pruner in range(len(pruners)):
+    for pick in range(len(chosen)):
         best = -1
         most = 0
         for slot in range(len(corners)):
@@ -92,19 +94,19 @@ def _choose(corners, fit, sample, pruners):  # type: ignore[no-untyped-def]
                 for row in range(len(sample)):
                     if not pruned[row] and _is_beyond(sample, row, corners, slot):
                         gain += 1
+                fit[slot] = gain > 0  # what adds nothing now will not add anything later
             if gain > most:
                 most = gain
                 best = slot
-        if best < 0:
-            break
-        pruners[pruner] = corners[best]
-        for row in range(len(sample)):
-            pruned[row] |= _is_beyond(sample, row, corners, best)
-        total += most
+        chosen[pick] = best
+        if best >= 0:
+            total += most
+            for row in range(len(sample)):
+                pruned[row] |= _is_beyond(sample, row, corners, best)
     return total
 
 
-@njit(cache=True)
+@entry_point
 def _narrow(mask, column, a, b, c, d):  # type: ignore[no-untyped-def]
     """Leaves in each row's mask the pruners whose corner it is beyond on this attribute too; NaN is beyond none."""
     for row in range(len(column)):
@@ -117,47 +119,49 @@ def _narrow(mask, column, a, b, c, d):  # type: ignore[no-untyped-def]
         )
 
 
-@njit(cache=True)
-def _compact(item, mask, pruned, last_row, kept):  # type: ignore[no-untyped-def]
-    """The rows the engine must see: all but those of objects that were pruned and stay so."""
+@entry_point
+def _compact(item, mask, last, kept):  # type: ignore[no-untyped-def]
+    """The rows the engine must see: all but those of objects that were pruned and stay so. Gives their number.
+
+    `last` says of each object, in its lowest bit, whether it is pruned, and above that which was its last row.
+    """
     count = 0
     for row in range(len(item)):
-        who = item[row]
-        now = mask[row] != 0
+        is_pruned = mask[row] != 0
         kept[count] = row
-        count += not (now and pruned[who])
-        pruned[who] = now
-        last_row[who] = row
+        count += 1 - (is_pruned & last[item[row]])
+        last[item[row]] = (row << 1) | is_pruned
     return count
 
 
-@njit(cache=True)
-def _note_last(item, last_row):  # type: ignore[no-untyped-def]
+@entry_point
+def _note_last(item, last):  # type: ignore[no-untyped-def]
+    """Like _compact where nothing is pruned."""
     for row in range(len(item)):
-        last_row[item[row]] = row
+        last[item[row]] = row << 1
 
 
-@njit(cache=True)
-def _carry(column, last_row, latest, axis):  # type: ignore[no-untyped-def]
+@entry_point
+def _carry(column, last, latest, axis):  # type: ignore[no-untyped-def]
     """The value that each object's last row of the chunk leaves it with."""
-    for who in range(len(last_row)):
-        if last_row[who] >= 0:
-            latest[who, axis] = column[last_row[who]]
+    for who in range(len(last)):
+        if last[who] >= 0:
+            latest[who, axis] = column[last[who] >> 1]
 
 
-@njit(cache=True)
-def _review(latest, pruners, pruned, back):  # type: ignore[no-untyped-def]
+@entry_point
+def _review(latest, pruners, last, back):  # type: ignore[no-untyped-def]
     """Objects that were pruned and are not beyond any of the new corners come back; gives their number."""
     count = 0
-    for who in range(len(pruned)):
-        if pruned[who]:
-            beyond = False
+    for who in range(len(last)):
+        beyond = False
+        if last[who] & 1:
             for slot in range(len(pruners)):
                 beyond = beyond or _is_beyond(latest, who, pruners, slot)
             if not beyond:
-                pruned[who] = False
                 back[count] = who
                 count += 1
+        last[who] = _PRUNED if beyond else _NOT_PRUNED
     return count
 
 
@@ -175,12 +179,12 @@ class ChunkFilter:
     def __init__(self, n_objects: int, width: int) -> None:
         self.latest = np.full((n_objects, width), np.nan)
         """Positions at the start of the chunk; NaN: not alive."""
-        self.pruned = np.zeros(n_objects, np.bool_)
         self._pruners = np.full((PRUNERS, width), np.nan)
-        self._last_row = np.empty(n_objects, np.int32)
+        """Their corners; NaN prunes nothing."""
+        self._last = np.full(n_objects, _NOT_PRUNED, np.int32)
         self._slot = np.full(n_objects, -1, np.int16)
         self._rest = 0
-        self._resting = 0
+        self._longer_rest = 1
 
     def open(self, chunk: Chunk, members: np.ndarray) -> np.ndarray:
         """Chooses the chunk's pruners among the skyline's members; gives the objects that must come back to the
@@ -190,8 +194,8 @@ class ChunkFilter:
             self._rest -= 1
         elif len(members):
             self._choose(chunk, members[:: -(-len(members) // CANDIDATES)])
-        back = np.empty(len(self.pruned), np.int32)
-        return back[: _review(self.latest, self._pruners, self.pruned, back)]
+        back = np.empty(len(self._last), np.int32)
+        return back[: _review(self.latest, self._pruners, self._last, back)]
 
     @property
     def is_on(self) -> bool:
@@ -204,28 +208,28 @@ class ChunkFilter:
         for axis, column in enumerate(chunk.columns):
             _narrow(mask, column, *self._pruners[:, axis])
         rows = np.empty(len(chunk.item), np.int32)
-        self._last_row[:] = -1
-        rows = rows[: _compact(chunk.item, mask, self.pruned, self._last_row, rows)]
+        rows = rows[: _compact(chunk.item, mask, self._last, rows)]
         return rows, mask[rows] != 0
 
     def close(self, chunk: Chunk) -> None:
         """Everybody's position at the chunk's end."""
         if not self.is_on:
-            self._last_row[:] = -1
-            _note_last(chunk.item, self._last_row)
+            _note_last(chunk.item, self._last)
         for axis, column in enumerate(chunk.columns):
-            _carry(column, self._last_row, self.latest, axis)
+            _carry(column, self._last, self.latest, axis)
 
     def _choose(self, chunk: Chunk, candidates: np.ndarray) -> None:
         corners, fit = self._corners(chunk, candidates)
         sample = picked_points(chunk.columns, np.arange(0, len(chunk.item), -(-len(chunk.item) // SAMPLE)))
         _make_strict(corners, fit, sample)
-        if _choose(corners, fit, sample, self._pruners) < WORTH_IT * len(sample):
-            self._pruners[:] = np.nan
-            self._resting = min(2 * self._resting + 1, LONGEST_REST)
-            self._rest = self._resting
+        chosen = np.empty(PRUNERS, np.int64)
+        if _choose(corners, fit, sample, np.zeros(len(sample), np.bool_), chosen) < WORTH_IT * len(sample):
+            self._rest = self._longer_rest
+            self._longer_rest = min(2 * self._longer_rest, LONGEST_REST)
         else:
-            self._resting = 0
+            self._longer_rest = 1
+            chosen = chosen[chosen >= 0]
+            self._pruners[: len(chosen)] = corners[chosen]
 
     def _corners(self, chunk: Chunk, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The candidates' upper corners over the chunk, and who of them lives through it."""

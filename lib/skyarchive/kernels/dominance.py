@@ -1,14 +1,11 @@
-"""The one meaning of 'beats' that all kernels share.
-
-numba looks only at a function's own file when it decides whether compiled code is still good: after a change
-here, remove the compiled files of the kernels that call it (`make clean`).
-"""
+"""The one meaning of 'beats' that all kernels share."""
 
 import numpy as np
-from numba import njit
+
+from skyarchive.kernels.compiling import inlined
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def beats(points, a, b):  # type: ignore[no-untyped-def]
     """Whether row a of `points` is at least as good as row b everywhere and better somewhere."""
     better = False
@@ -20,7 +17,7 @@ def beats(points, a, b):  # type: ignore[no-untyped-def]
     return better
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def relation(points, a, b):  # type: ignore[no-untyped-def]
     """1 if row a beats row b, -1 if b beats a, 0 if neither does."""
     better = False
@@ -33,7 +30,7 @@ def relation(points, a, b):  # type: ignore[no-untyped-def]
     return int(better) - int(worse)
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def is_position(points, row):  # type: ignore[no-untyped-def]
     """Whether row `row` is a position; one NaN makes it 'gone'."""
     for axis in range(points.shape[1]):

@@ -4,322 +4,361 @@ Every beaten node remembers one live node that beats it, its witness, and is loo
 witness moves or goes. A member that moves is compared only with the members in the slab it crossed, per
 attribute: whoever it newly beats, or is newly beaten by, must be there.
 
-The crowd is the one position where very many objects stand (all counts zero): one node stands for all of them.
+A node is an object, or the one node that stands for all objects of the crowd: the one position where very many
+objects are (all counts zero). The tables below are passed one by one; see `Engine` for what they hold.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import beats, is_position
-from skyarchive.kernels.intervals import note, with_room
-from skyarchive.kernels.members import (
+from skyarchive.kernels.intervals import DONE, has_room, note
+from skyarchive.kernels.links import (
     ABSENT,
-    LEAVING,
+    AFTER,
+    FLAGS,
+    HEAD,
+    IN_BETWEEN,
     MEMBER,
     NOBODY,
+    WITNESS,
+    link,
+    new_links,
+    unlink,
+)
+from skyarchive.kernels.members import (
+    CROWDED,
+    HINT,
     SIZE,
+    SNAPSHOT,
+    TALLY,
     TOUCHED,
-    Standing,
     enlist,
     first_above,
     first_at_least,
-    link,
-    new_standing,
     relocate,
     search_witness,
     strike,
-    touch,
-    unlink,
 )
 
-_SNAPSHOT, _CROWDED = 0, 1
+_IS_TOUCHED, _IN_CROWD = 1, 2
+"""Bits of a node's flags."""
+_FOUND, _ENTERED, _TOUCHED = 0, 1, 2
+"""Rows of `lists`."""
 
 
 class Engine(NamedTuple):
-    """Everything that stands between two calls."""
+    """Everything that stands between two calls. Nodes are the objects and, last, the crowd."""
 
-    standing: Standing
-    crowd: np.ndarray
-    """The crowd's position; NaN if there is none, as nothing equals that."""
-    in_crowd: np.ndarray
-    old: np.ndarray
-    """The position a moving node comes from."""
-    found: np.ndarray
-    """Nodes collected in one change, before it is carried out."""
-    entered: np.ndarray
-    clock: np.ndarray
+    points: np.ndarray
+    """float64[nodes + 1, m]: where each node is. The crowd's row says where the crowd is (NaN: there is none), and
+    one more row remembers where a moving node comes from."""
+    links: np.ndarray
+    values: np.ndarray
+    nodes: np.ndarray
+    lists: np.ndarray
+    """int32[3, nodes]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
+    complete."""
+    tally: np.ndarray
 
 
 def new_engine(n_objects: int, crowd: np.ndarray) -> Engine:
-    width = len(crowd)
-    standing = new_standing(n_objects + 1, width)  # the last node stands for the crowd
-    room = np.empty(n_objects + 1, np.int32)
-    in_crowd = np.zeros(n_objects, np.bool_)
-    return Engine(standing, crowd, in_crowd, np.empty(width), room, room.copy(), np.array([-1, 0], np.int64))
+    n_nodes, width = n_objects + 1, len(crowd)
+    points = np.empty((n_nodes + 1, width))
+    points[n_objects] = crowd
+    tally = np.zeros(TALLY, np.int64)
+    tally[SNAPSHOT] = tally[HINT] = -1
+    values, nodes = np.empty((width, n_nodes)), np.empty((width, n_nodes), np.int32)
+    return Engine(points, new_links(n_nodes), values, nodes, np.empty((3, n_nodes), np.int32), tally)
 
 
-@njit(cache=True)
-def _hand_over(s, node, heir, all_of_them):  # type: ignore[no-untyped-def]
+@inlined
+def _touch(links, lists, tally, node):  # type: ignore[no-untyped-def]
+    """The node's standing is to be looked at when the snapshot is complete."""
+    if not links[node, FLAGS] & _IS_TOUCHED:
+        links[node, FLAGS] |= _IS_TOUCHED
+        lists[_TOUCHED, tally[TOUCHED]] = node
+        tally[TOUCHED] += 1
+
+
+@inner
+def _promote(points, links, values, nodes, lists, tally, node):  # type: ignore[no-untyped-def]
+    """The node becomes a member."""
+    enlist(points, values, nodes, tally, node)
+    links[node, WITNESS] = MEMBER
+    _touch(links, lists, tally, node)
+
+
+@inner
+def _demote(points, links, values, nodes, lists, tally, node, position, witness):  # type: ignore[no-untyped-def]
+    """A member, enlisted at row `position` of `points`, is beaten by `witness` now (or ABSENT)."""
+    strike(points, values, nodes, tally, node, position)
+    _touch(links, lists, tally, node)
+    links[node, WITNESS] = witness
+    if witness >= 0:
+        link(links, node, witness)
+
+
+@inner
+def _hand_over(points, links, node, heir, all_of_them):  # type: ignore[no-untyped-def]
     """Those whom a beaten node does not beat (any more) go to the node that beat it where it was: that beats
     them too."""
-    beaten = s.head[node]
+    beaten = int(links[node, HEAD])
     while beaten != NOBODY:
-        following = s.after[beaten]
-        if all_of_them or not beats(s.points, node, beaten):
-            unlink(s, beaten)
-            link(s, beaten, heir)
+        following = int(links[beaten, AFTER])
+        if all_of_them or not beats(points, node, beaten):
+            unlink(links, beaten)
+            link(links, beaten, heir)
         beaten = following
 
 
-@njit(cache=True)
-def _find_orphans(s, node, all_of_them, found):  # type: ignore[no-untyped-def]
-    """Takes those off a member's list whom it does not beat any more; gives their number."""
+@inner
+def _settle_orphans(points, links, values, nodes, lists, tally, node, all_of_them):  # type: ignore[no-untyped-def]
+    """Those whom a node that was a member does not beat (any more) find another witness or become members.
+
+    A new member can only beat that node and other orphans: nobody else was beaten by what the node beat.
+    """
     count = 0
-    beaten = s.head[node]
+    beaten = int(links[node, HEAD])
     while beaten != NOBODY:
-        following = s.after[beaten]
-        if all_of_them or not beats(s.points, node, beaten):
-            unlink(s, beaten)
-            found[count] = beaten
+        following = int(links[beaten, AFTER])
+        if all_of_them or not beats(points, node, beaten):
+            unlink(links, beaten)
+            lists[_FOUND, count] = beaten
             count += 1
         beaten = following
-    return count
-
-
-@njit(cache=True)
-def _settle_orphans(s, count, mover, found, entered):  # type: ignore[no-untyped-def]
-    """Each orphan finds another witness or becomes a member.
-
-    A new member can only beat the node that lost it and other orphans: the rest was not beaten by what its
-    former witness beat.
-    """
-    entered[0] = mover
+    lists[_ENTERED, 0] = node
     n_entered = 1
     for index in range(count):
-        node = found[index]
-        witness = search_witness(s, node)
+        orphan = int(lists[_FOUND, index])
+        witness = search_witness(points, links, values, nodes, tally, orphan)
         if witness != NOBODY:
-            link(s, node, witness)
+            link(links, orphan, witness)
             continue
         for at in range(n_entered):
-            rival = entered[at]
-            if s.witness[rival] == MEMBER and beats(s.points, node, rival):
-                strike(s, rival, s.points[rival])
-                link(s, rival, node)
-        enlist(s, node)
-        entered[n_entered] = node
+            rival = int(lists[_ENTERED, at])
+            if links[rival, WITNESS] == MEMBER and beats(points, orphan, rival):
+                _demote(points, links, values, nodes, lists, tally, rival, rival, orphan)
+        _promote(points, links, values, nodes, lists, tally, orphan)
+        lists[_ENTERED, n_entered] = orphan
         n_entered += 1
 
 
-@njit(cache=True, forceinline=True)
-def _mark_beaten(s, node, axis, begin, end, found, count):  # type: ignore[no-untyped-def]
-    """Adds the members in a part of a sorted list that the node beats to `found`; gives their number."""
+@inlined
+def _mark_beaten(points, links, nodes, lists, node, axis, begin, end, count):  # type: ignore[no-untyped-def]
+    """Collects the members in a part of a sorted list that the node beats, after the `count` so far."""
     for at in range(begin, end):
-        rival = s.nodes[axis, at]
-        if s.witness[rival] == MEMBER and beats(s.points, node, rival):
-            s.witness[rival] = LEAVING
-            found[count] = rival
+        rival = int(nodes[axis, at])
+        if links[rival, WITNESS] == MEMBER and beats(points, node, rival):
+            links[rival, WITNESS] = IN_BETWEEN
+            lists[_FOUND, count] = rival
             count += 1
     return count
 
 
-@njit(cache=True)
-def _find_beaten_by_mover(s, node, old, found):  # type: ignore[no-untyped-def]
-    """The members that a node beats where it is and did not beat at `old`: they lie in a slab it crossed
-    getting better (closed: those that stood exactly where it was are among them)."""
+@inner
+def _beaten_by_mover(points, links, values, nodes, lists, tally, node):  # type: ignore[no-untyped-def]
+    """Collects the members that a node beats where it is and did not beat where it comes from: they are in a slab
+    it crossed getting better (closed: those that stood exactly where it was are among them)."""
     count = 0
-    for axis in range(len(old)):
-        value = s.points[node, axis]
-        if value < old[axis]:
-            begin, end = first_at_least(s, axis, value), first_above(s, axis, old[axis])
-            count = _mark_beaten(s, node, axis, begin, end, found, count)
+    old = len(points) - 1
+    size = tally[SIZE]
+    for axis in range(points.shape[1]):
+        if points[node, axis] < points[old, axis]:
+            begin = first_at_least(values, axis, size, points[node, axis])
+            end = first_above(values, axis, size, points[old, axis])
+            count = _mark_beaten(points, links, nodes, lists, node, axis, begin, end, count)
     return count
 
 
-@njit(cache=True)
-def _find_beaten_by_newcomer(s, node, found):  # type: ignore[no-untyped-def]
-    """The members that a node without a past beats: they come after it in every list, so in the shortest rest."""
-    size = s.tally[SIZE]
+@inner
+def _beaten_by_newcomer(points, links, values, nodes, lists, tally, node):  # type: ignore[no-untyped-def]
+    """Collects the members that a node without a past beats: they come after it in every list."""
+    size = tally[SIZE]
     begin = -1
     best = 0
-    for axis in range(s.points.shape[1]):
-        rank = first_at_least(s, axis, s.points[node, axis])
+    for axis in range(points.shape[1]):
+        rank = first_at_least(values, axis, size, points[node, axis])
         if rank > begin:
             begin = rank
             best = axis
-    return _mark_beaten(s, node, best, begin, size, found, 0)
+    return _mark_beaten(points, links, nodes, lists, node, best, begin, size, 0)
 
 
-@njit(cache=True)
-def _expel(s, node, found, count):  # type: ignore[no-untyped-def]
+@inlined
+def _expel(points, links, values, nodes, lists, tally, node, count):  # type: ignore[no-untyped-def]
     for index in range(count):
-        strike(s, found[index], s.points[found[index]])
-        link(s, found[index], node)
+        loser = int(lists[_FOUND, index])
+        _demote(points, links, values, nodes, lists, tally, loser, loser, node)
 
 
-@njit(cache=True)
-def _arrive(s, node, found):  # type: ignore[no-untyped-def]
-    """A node that was absent stands where `points` says."""
-    witness = search_witness(s, node)
+@inner
+def _arrive(points, links, values, nodes, lists, tally, node, is_new):  # type: ignore[no-untyped-def]
+    """A node that nobody is known to beat finds a witness or becomes a member. Unless it is new, it was beaten
+    where it comes from."""
+    witness = search_witness(points, links, values, nodes, tally, node)
     if witness != NOBODY:
-        link(s, node, witness)
+        link(links, node, witness)
         return
-    _expel(s, node, found, _find_beaten_by_newcomer(s, node, found))
-    enlist(s, node)
+    if is_new:
+        count = _beaten_by_newcomer(points, links, values, nodes, lists, tally, node)
+    else:
+        count = _beaten_by_mover(points, links, values, nodes, lists, tally, node)
+    _expel(points, links, values, nodes, lists, tally, node, count)
+    _promote(points, links, values, nodes, lists, tally, node)
 
 
-@njit(cache=True)
-def _move_beaten(s, node, old, worse, found):  # type: ignore[no-untyped-def]
-    """A beaten node moved from `old`."""
-    witness = s.witness[node]
-    if worse and s.head[node] != NOBODY:
-        _hand_over(s, node, witness, False)
-    if beats(s.points, witness, node):
-        return
-    unlink(s, node)
-    other = search_witness(s, node)
-    if other != NOBODY:
-        link(s, node, other)
-        return
-    _expel(s, node, found, _find_beaten_by_mover(s, node, old, found))
-    enlist(s, node)
-
-
-@njit(cache=True)
-def _beaten_by(s, node, old):  # type: ignore[no-untyped-def]
-    """A member that beats a member which moved from `old`, or NOBODY: it is in a slab crossed getting worse."""
-    for axis in range(len(old)):
-        value = s.points[node, axis]
-        if value > old[axis]:
-            for at in range(first_at_least(s, axis, old[axis]), first_above(s, axis, value)):
-                rival = s.nodes[axis, at]
-                if beats(s.points, rival, node):
-                    return rival
+@inner
+def _beaten_mover(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
+    """A member that beats a member where that moved to, or NOBODY: it is in a slab crossed getting worse."""
+    old = len(points) - 1
+    size = tally[SIZE]
+    for axis in range(points.shape[1]):
+        if points[node, axis] > points[old, axis]:
+            begin = first_at_least(values, axis, size, points[old, axis])
+            for at in range(begin, size):
+                if values[axis, at] > points[node, axis]:
+                    break
+                if beats(points, nodes[axis, at], node):
+                    return int(nodes[axis, at])
     return NOBODY
 
 
-@njit(cache=True)
-def _move_member(s, node, old, worse, better, found, entered):  # type: ignore[no-untyped-def]
-    """A member moved from `old`."""
-    witness = _beaten_by(s, node, old) if worse else NOBODY
+@inner
+def _move_member(points, links, values, nodes, lists, tally, node, worse, better):  # type: ignore[no-untyped-def]
+    """A member moved."""
+    old = len(points) - 1
+    witness = _beaten_mover(points, values, nodes, tally, node) if worse else NOBODY
     if witness != NOBODY:
-        strike(s, node, old)
-        link(s, node, witness)
+        _demote(points, links, values, nodes, lists, tally, node, old, witness)
     else:
-        count = _find_beaten_by_mover(s, node, old, found) if better else 0
-        for axis in range(len(old)):
-            if s.points[node, axis] != old[axis]:
-                relocate(s, node, axis, old[axis])
-        _expel(s, node, found, count)
-    if worse and s.head[node] != NOBODY:
-        _settle_orphans(s, _find_orphans(s, node, False, found), node, found, entered)
+        count = _beaten_by_mover(points, links, values, nodes, lists, tally, node) if better else 0
+        for axis in range(points.shape[1]):
+            if points[node, axis] != points[old, axis]:
+                relocate(values, nodes, tally[SIZE], axis, node, points[old, axis], points[node, axis])
+        _expel(points, links, values, nodes, lists, tally, node, count)
+    if worse and links[node, HEAD] != NOBODY:
+        _settle_orphans(points, links, values, nodes, lists, tally, node, False)
 
 
-@njit(cache=True)
-def _depart(s, node, found, entered):  # type: ignore[no-untyped-def]
+@inner
+def _depart(points, links, values, nodes, lists, tally, node):  # type: ignore[no-untyped-def]
     """A present node is gone."""
-    witness = s.witness[node]
+    witness = int(links[node, WITNESS])
     if witness == MEMBER:
-        strike(s, node, s.points[node])
-        s.witness[node] = ABSENT
-        _settle_orphans(s, _find_orphans(s, node, True, found), node, found, entered)
+        _demote(points, links, values, nodes, lists, tally, node, node, ABSENT)
+        if links[node, HEAD] != NOBODY:
+            _settle_orphans(points, links, values, nodes, lists, tally, node, True)
     else:
-        _hand_over(s, node, witness, True)
-        unlink(s, node)
-        s.witness[node] = ABSENT
+        _hand_over(points, links, node, witness, True)
+        unlink(links, node)
+        links[node, WITNESS] = ABSENT
 
 
-@njit(cache=True, forceinline=True)
-def _put(engine, node, rows, row):  # type: ignore[no-untyped-def]
+@inlined
+def _put(points, links, values, nodes, lists, tally, node, rows, row):  # type: ignore[no-untyped-def]
     """A node stands where the row says, wherever it was before."""
-    s, old = engine.standing, engine.old
+    old = len(points) - 1
     worse = False
     better = False
-    for axis in range(len(old)):
-        value = rows[row, axis]
-        old[axis] = s.points[node, axis]
-        s.points[node, axis] = value
-        worse |= value > old[axis]
-        better |= value < old[axis]
-    if s.witness[node] == ABSENT:
-        _arrive(s, node, engine.found)
-    elif not (worse or better):
-        pass
-    elif s.witness[node] == MEMBER:
-        _move_member(s, node, old, worse, better, engine.found, engine.entered)
+    for axis in range(points.shape[1]):
+        value, before = rows[row, axis], points[node, axis]
+        points[old, axis] = before
+        points[node, axis] = value
+        worse |= value > before
+        better |= value < before
+    witness = int(links[node, WITNESS])
+    if witness >= 0:
+        if worse and links[node, HEAD] != NOBODY:
+            _hand_over(points, links, node, witness, False)
+        if better and not beats(points, witness, node):
+            unlink(links, node)
+            _arrive(points, links, values, nodes, lists, tally, node, False)
+    elif witness == ABSENT:
+        _arrive(points, links, values, nodes, lists, tally, node, True)
+    elif worse or better:
+        _move_member(points, links, values, nodes, lists, tally, node, worse, better)
+
+
+@inner
+def _join_or_leave_crowd(points, links, values, nodes, lists, tally, item, joins):  # type: ignore[no-untyped-def]
+    """An object comes to the crowd's position, or is not there any more."""
+    crowd = len(links) - 1
+    links[item, FLAGS] ^= _IN_CROWD
+    _touch(links, lists, tally, item)
+    if joins:
+        tally[CROWDED] += 1
+        if links[item, WITNESS] != ABSENT:
+            _depart(points, links, values, nodes, lists, tally, item)
+        if tally[CROWDED] == 1:
+            _arrive(points, links, values, nodes, lists, tally, crowd, True)
     else:
-        _move_beaten(s, node, old, worse, engine.found)
+        tally[CROWDED] -= 1
+        if tally[CROWDED] == 0:
+            _depart(points, links, values, nodes, lists, tally, crowd)
 
 
-@njit(cache=True, forceinline=True)
-def _is_crowded(engine, rows, row):  # type: ignore[no-untyped-def]
-    for axis in range(len(engine.crowd)):
-        if rows[row, axis] != engine.crowd[axis]:
+@inlined
+def _is_at(points, node, rows, row):  # type: ignore[no-untyped-def]
+    for axis in range(points.shape[1]):
+        if rows[row, axis] != points[node, axis]:
             return False
     return True
 
 
-@njit(cache=True)
-def _update(engine, item, rows, row, stays):  # type: ignore[no-untyped-def]
-    """One row of the log: the object stands there (`stays`) or leaves the engine."""
-    s = engine.standing
-    crowd_node = len(engine.in_crowd)
-    to_crowd = stays and _is_crowded(engine, rows, row)
-    if engine.in_crowd[item] != to_crowd:
-        engine.in_crowd[item] = to_crowd
-        touch(s, item)
-        if to_crowd:
-            engine.clock[_CROWDED] += 1
-        else:
-            engine.clock[_CROWDED] -= 1
-    if s.witness[item] != ABSENT and (to_crowd or not stays):
-        _depart(s, item, engine.found, engine.entered)
-    if engine.clock[_CROWDED] == 0 and s.witness[crowd_node] != ABSENT:
-        _depart(s, crowd_node, engine.found, engine.entered)
-    if stays and not to_crowd:
-        _put(engine, item, rows, row)
-    elif to_crowd and s.witness[crowd_node] == ABSENT:
-        _put(engine, crowd_node, rows, row)
-
-
-@njit(cache=True)
-def _commit(engine, book, closed):  # type: ignore[no-untyped-def]
+@inner
+def _commit(links, lists, tally, opened, closed):  # type: ignore[no-untyped-def]
     """The snapshot is complete: what changed in it on balance is written down."""
-    s = engine.standing
-    snapshot = engine.clock[_SNAPSHOT]
-    crowd_node = len(engine.in_crowd)
-    crowd_wins = s.witness[crowd_node] == MEMBER
-    if s.is_touched[crowd_node]:
-        for item in range(crowd_node):
-            if engine.in_crowd[item]:
-                touch(s, item)
-    closed = with_room(closed, book.count[0], s.tally[TOUCHED])
-    for index in range(s.tally[TOUCHED]):
-        node = s.touched[index]
-        s.is_touched[node] = False
-        if node != crowd_node:
-            is_member = s.witness[node] == MEMBER or (crowd_wins and engine.in_crowd[node])
-            note(book, closed, node, is_member, snapshot)
-    s.tally[TOUCHED] = 0
-    return closed
+    crowd = len(links) - 1
+    crowd_wins = links[crowd, WITNESS] == MEMBER
+    if links[crowd, FLAGS] & _IS_TOUCHED:
+        for item in range(crowd):
+            if links[item, FLAGS] & _IN_CROWD:
+                _touch(links, lists, tally, item)
+    for index in range(tally[TOUCHED]):
+        node = int(lists[_TOUCHED, index])
+        links[node, FLAGS] &= ~_IS_TOUCHED
+        if node != crowd:
+            is_member = links[node, WITNESS] == MEMBER or (crowd_wins and links[node, FLAGS] & _IN_CROWD != 0)
+            note(opened, closed, node, is_member, tally[SNAPSHOT])
+    tally[TOUCHED] = 0
 
 
-@njit(cache=True)
-def advance(engine, book, closed, snapshot, item, rows, leaves):  # type: ignore[no-untyped-def]
-    """Carries out updates in order of snapshot. An object leaves when its row holds a NaN or `leaves` is set
-    (empty: for none)."""
-    for row in range(len(snapshot)):
-        if snapshot[row] != engine.clock[_SNAPSHOT]:
-            closed = _commit(engine, book, closed)
-            engine.clock[_SNAPSHOT] = snapshot[row]
+@inlined
+def _room_needed(links, tally):  # type: ignore[no-untyped-def]
+    """How many intervals the snapshot may close: the whole crowd's if its standing was touched."""
+    return tally[TOUCHED] + (tally[CROWDED] if links[-1, FLAGS] & _IS_TOUCHED else 0)
+
+
+@entry_point
+def advance(  # type: ignore[no-untyped-def]
+    points, links, values, nodes, lists, tally, opened, closed, snapshot, item, rows, leaves, is_last, start
+):
+    """Carries out updates in order of snapshot. An object leaves the engine when its row holds a NaN or `leaves`
+    says so (empty: for none). `is_last`: the last snapshot is complete with these rows."""
+    crowd = len(links) - 1
+    for row in range(start, len(snapshot)):
+        if snapshot[row] != tally[SNAPSHOT]:
+            if tally[TOUCHED] > 0:
+                if not has_room(closed, _room_needed(links, tally)):
+                    return row
+                _commit(links, lists, tally, opened, closed)
+            tally[SNAPSHOT] = snapshot[row]
+        who = int(item[row])
         stays = is_position(rows, row) and not (len(leaves) > 0 and leaves[row])
-        _update(engine, item[row], rows, row, stays)
-    return closed
-
-
-@njit(cache=True)
-def complete(engine, book, closed):  # type: ignore[no-untyped-def]
-    """The last snapshot is complete."""
-    return _commit(engine, book, closed)
+        to_crowd = stays and _is_at(points, crowd, rows, row)
+        if to_crowd != (links[who, FLAGS] & _IN_CROWD != 0):
+            _join_or_leave_crowd(points, links, values, nodes, lists, tally, who, to_crowd)
+        if to_crowd:
+            continue
+        if stays:
+            _put(points, links, values, nodes, lists, tally, who, rows, row)
+        elif links[who, WITNESS] != ABSENT:
+            _depart(points, links, values, nodes, lists, tally, who)
+    if is_last:
+        if not has_room(closed, _room_needed(links, tally)):
+            return len(snapshot)
+        _commit(links, lists, tally, opened, closed)
+    return DONE

@@ -15,28 +15,35 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from skyarchive.kernels.blocks import point_blocks
+from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import is_position
-from skyarchive.kernels.intervals import (
-    Intervals,
-    Roll,
-    finished,
-    new_book,
-    new_closed,
-    new_roll,
-    note_skyline,
+from skyarchive.kernels.intervals import DONE, Book, Intervals, has_room, note_skyline
+from skyarchive.kernels.links import (
+    ABSENT,
+    AFTER,
+    FLAGS,
+    HEAD,
+    IN_BETWEEN,
+    MEMBER,
+    NOBODY,
+    WITNESS,
+    link,
+    new_links,
+    unlink,
 )
-from skyarchive.kernels.members import ABSENT, LEAVING, MEMBER, NOBODY, link, unlink
 from skyarchive.kernels.naive import block_nested_loop
 
 CFP = 50
 """The paper's choice of consecutive false positives."""
-_SNAPSHOT, _CANDIDATES, _VERIFY, _STARTED = 0, 1, 2, 3
-_PRE, _SKY, _POST, _RECONSTRUCTIONS, _IN_SKY = 0, 1, 2, 3, 4
-_TO_VERIFY = LEAVING
-"""In `witness`: the object is in the verification list."""
+_TO_VERIFY = IN_BETWEEN
+"""As witness: the object is in the verification list."""
+_CANDIDATES, _PLACE, _VERIFY, _WINDOW, _SEEN = 0, 1, 2, 3, 4
+"""Rows of `lists`: the candidates; where an object stands among them; the verification list; the skyline; the
+snapshot at which an object was last in it."""
+_PRE, _SKY, _POST, _RECONSTRUCTIONS, _IN_SKY, _SNAPSHOT, _N_CANDIDATES, _N_VERIFY, _STARTED = range(9)
+"""Places in `tally`; the first five are the counters."""
 
 
 class Counters(NamedTuple):
@@ -54,233 +61,221 @@ class Counters(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """The state between two snapshots, with the paper's names beside ours."""
+    """What stands between two snapshots, with the paper's names. Passed to compiled code one by one."""
 
     points: np.ndarray
     low: np.ndarray
     """lb"""
     high: np.ndarray
     """ub"""
-    witness: np.ndarray
-    """adrm: whose box beats this one (it is in NSKM); MEMBER: it is in SKM."""
-    head: np.ndarray
-    """DRM, chained by `after` and `before`."""
-    after: np.ndarray
+    links: np.ndarray
+    """WITNESS is adrm, whose box beats this one (then it is in NSKM; MEMBER: in SKM); HEAD starts DRM; FLAGS
+    counts the snapshots in vain, cfp."""
+    lists: np.ndarray
+    """Candidates are SKM, the verification list is VL."""
     before: np.ndarray
-    candidates: np.ndarray
-    """SKM"""
-    place: np.ndarray
-    """Where an object stands in `candidates`."""
-    in_vain: np.ndarray
-    """cfp"""
-    verify: np.ndarray
-    """VL"""
-    window: np.ndarray
+    """The last snapshot's skyline, its size first."""
     tally: np.ndarray
-    counts: np.ndarray
-    roll: Roll
 
 
-@njit(cache=True, forceinline=True)
-def _box_beats(boxes, a, b):  # type: ignore[no-untyped-def]
+@inlined
+def _box_beats(low, high, a, b):  # type: ignore[no-untyped-def]
     """Whether all of a's box beats all of b's."""
     better = False
-    for axis in range(boxes.low.shape[1]):
-        if boxes.high[a, axis] > boxes.low[b, axis]:
+    for axis in range(low.shape[1]):
+        if high[a, axis] > low[b, axis]:
             return False
-        if boxes.high[a, axis] < boxes.low[b, axis]:
+        if high[a, axis] < low[b, axis]:
             better = True
     return better
 
 
-@njit(cache=True, forceinline=True)
-def _to_verify(boxes, item):  # type: ignore[no-untyped-def]
-    boxes.witness[item] = _TO_VERIFY
-    boxes.verify[boxes.tally[_VERIFY]] = item
-    boxes.tally[_VERIFY] += 1
+@inlined
+def _to_verify(links, lists, tally, item):  # type: ignore[no-untyped-def]
+    links[item, WITNESS] = _TO_VERIFY
+    lists[_VERIFY, tally[_N_VERIFY]] = item
+    tally[_N_VERIFY] += 1
 
 
-@njit(cache=True, forceinline=True)
-def _add_candidate(boxes, item):  # type: ignore[no-untyped-def]
-    boxes.witness[item] = MEMBER
-    boxes.in_vain[item] = 0
-    boxes.place[item] = boxes.tally[_CANDIDATES]
-    boxes.candidates[boxes.tally[_CANDIDATES]] = item
-    boxes.tally[_CANDIDATES] += 1
+@inlined
+def _add_candidate(links, lists, tally, item):  # type: ignore[no-untyped-def]
+    links[item, WITNESS] = MEMBER
+    links[item, FLAGS] = 0
+    lists[_PLACE, item] = tally[_N_CANDIDATES]
+    lists[_CANDIDATES, tally[_N_CANDIDATES]] = item
+    tally[_N_CANDIDATES] += 1
 
 
-@njit(cache=True, forceinline=True)
-def _drop_candidate(boxes, item):  # type: ignore[no-untyped-def]
-    boxes.tally[_CANDIDATES] -= 1
-    other = boxes.candidates[boxes.tally[_CANDIDATES]]
-    boxes.candidates[boxes.place[item]] = other
-    boxes.place[other] = boxes.place[item]
+@inlined
+def _drop_candidate(lists, tally, item):  # type: ignore[no-untyped-def]
+    tally[_N_CANDIDATES] -= 1
+    other = lists[_CANDIDATES, tally[_N_CANDIDATES]]
+    lists[_CANDIDATES, lists[_PLACE, item]] = other
+    lists[_PLACE, other] = lists[_PLACE, item]
 
 
-@njit(cache=True)
-def _release(boxes, item, all_of_them):  # type: ignore[no-untyped-def]
+@inner
+def _release(low, high, links, lists, tally, item, all_of_them):  # type: ignore[no-untyped-def]
     """Those whom the object's box does not beat (any more) must be verified."""
-    beaten = boxes.head[item]
+    beaten = int(links[item, HEAD])
     while beaten != NOBODY:
-        following = boxes.after[beaten]
-        boxes.counts[_PRE] += not all_of_them
-        if all_of_them or not _box_beats(boxes, item, beaten):
-            unlink(boxes, beaten)
-            _to_verify(boxes, beaten)
+        following = int(links[beaten, AFTER])
+        tally[_PRE] += not all_of_them
+        if all_of_them or not _box_beats(low, high, item, beaten):
+            unlink(links, beaten)
+            _to_verify(links, lists, tally, beaten)
         beaten = following
 
 
-@njit(cache=True)
-def _delete(boxes, item):  # type: ignore[no-untyped-def]
-    _release(boxes, item, True)
-    if boxes.witness[item] == MEMBER:
-        _drop_candidate(boxes, item)
-    elif boxes.witness[item] >= 0:
-        unlink(boxes, item)
-    boxes.witness[item] = ABSENT
+@inner
+def _delete(low, high, links, lists, tally, item):  # type: ignore[no-untyped-def]
+    _release(low, high, links, lists, tally, item, True)
+    if links[item, WITNESS] == MEMBER:
+        _drop_candidate(lists, tally, item)
+    elif links[item, WITNESS] >= 0:
+        unlink(links, item)
+    links[item, WITNESS] = ABSENT
 
 
-@njit(cache=True)
-def _insert(boxes, item, rows, row):  # type: ignore[no-untyped-def]
+@inner
+def _insert(points, low, high, links, lists, tally, item, rows, row):  # type: ignore[no-untyped-def]
     for axis in range(rows.shape[1]):
-        boxes.points[item, axis] = boxes.low[item, axis] = boxes.high[item, axis] = rows[row, axis]
-    _to_verify(boxes, item)
+        points[item, axis] = low[item, axis] = high[item, axis] = rows[row, axis]
+    _to_verify(links, lists, tally, item)
 
 
-@njit(cache=True)
-def _grow(boxes, item, rows, row):  # type: ignore[no-untyped-def]
+@inlined
+def _grow(points, low, high, links, lists, tally, item, rows, row):  # type: ignore[no-untyped-def]
     """The object moves; its box may grow downwards (the paper's case II), upwards (I), both (III) or not (IV)."""
     lowered = False
     raised = False
     for axis in range(rows.shape[1]):
         value = rows[row, axis]
-        boxes.points[item, axis] = value
-        if value < boxes.low[item, axis]:
-            boxes.low[item, axis] = value
+        points[item, axis] = value
+        if value < low[item, axis]:
+            low[item, axis] = value
             lowered = True
-        if value > boxes.high[item, axis]:
-            boxes.high[item, axis] = value
+        if value > high[item, axis]:
+            high[item, axis] = value
             raised = True
-    if lowered and boxes.witness[item] >= 0:
-        boxes.counts[_PRE] += 1
-        if not _box_beats(boxes, boxes.witness[item], item):
-            unlink(boxes, item)
-            _to_verify(boxes, item)
-    if raised:
-        _release(boxes, item, False)
+    if lowered and links[item, WITNESS] >= 0:
+        tally[_PRE] += 1
+        if not _box_beats(low, high, links[item, WITNESS], item):
+            unlink(links, item)
+            _to_verify(links, lists, tally, item)
+    if raised and links[item, HEAD] != NOBODY:
+        _release(low, high, links, lists, tally, item, False)
 
 
-@njit(cache=True)
-def _witness_among_candidates(boxes, item, step):  # type: ignore[no-untyped-def]
-    for at in range(boxes.tally[_CANDIDATES]):
-        boxes.counts[step] += 1
-        if _box_beats(boxes, boxes.candidates[at], item):
-            return boxes.candidates[at]
+@inner
+def _candidate_that_beats(low, high, lists, tally, item, step):  # type: ignore[no-untyped-def]
+    for at in range(tally[_N_CANDIDATES]):
+        if _box_beats(low, high, lists[_CANDIDATES, at], item):
+            tally[step] += at + 1
+            return int(lists[_CANDIDATES, at])
+    tally[step] += tally[_N_CANDIDATES]
     return NOBODY
 
 
-@njit(cache=True)
-def _refine(boxes):  # type: ignore[no-untyped-def]
+@inner
+def _displace(low, high, links, lists, tally, item):  # type: ignore[no-untyped-def]
+    """In the first snapshot boxes are points, and taking their skyline shows who beats whom: candidates that the
+    next one beats are none."""
+    for at in range(tally[_N_CANDIDATES] - 1, -1, -1):
+        rival = int(lists[_CANDIDATES, at])
+        tally[_PRE] += 1
+        if _box_beats(low, high, item, rival):
+            _drop_candidate(lists, tally, rival)
+            link(links, rival, item)
+
+
+@inner
+def _refine(low, high, links, lists, tally):  # type: ignore[no-untyped-def]
     """PRE, last part: who is in the verification list finds a candidate that beats it or becomes one."""
-    for index in range(boxes.tally[_VERIFY]):
-        item = boxes.verify[index]
-        if boxes.witness[item] != _TO_VERIFY:
+    for index in range(tally[_N_VERIFY]):
+        item = int(lists[_VERIFY, index])
+        if links[item, WITNESS] != _TO_VERIFY:
             continue  # deleted in the same snapshot
-        witness = _witness_among_candidates(boxes, item, _PRE)
+        witness = _candidate_that_beats(low, high, lists, tally, item, _PRE)
         if witness != NOBODY:
-            link(boxes, item, witness)
+            link(links, item, witness)
             continue
-        if boxes.tally[_STARTED] == 0:
-            # The first snapshot: boxes are points, and the relations come from taking their skyline.
-            for at in range(boxes.tally[_CANDIDATES] - 1, -1, -1):
-                rival = boxes.candidates[at]
-                boxes.counts[_PRE] += 1
-                if _box_beats(boxes, item, rival):
-                    _drop_candidate(boxes, rival)
-                    link(boxes, rival, item)
-        _add_candidate(boxes, item)
-    boxes.tally[_VERIFY] = 0
-    boxes.tally[_STARTED] = 1
+        if tally[_STARTED] == 0:
+            _displace(low, high, links, lists, tally, item)
+        _add_candidate(links, lists, tally, item)
+    tally[_N_VERIFY] = 0
+    tally[_STARTED] = 1
 
 
-@njit(cache=True)
-def _reconstruct(boxes, item):  # type: ignore[no-untyped-def]
+@inner
+def _reconstruct(points, low, high, links, lists, tally, item):  # type: ignore[no-untyped-def]
     """The box starts anew at the current point, which may make another's beat it."""
-    for axis in range(boxes.points.shape[1]):
-        boxes.low[item, axis] = boxes.high[item, axis] = boxes.points[item, axis]
-    boxes.in_vain[item] = 0
-    boxes.counts[_RECONSTRUCTIONS] += 1
-    witness = _witness_among_candidates(boxes, item, _POST)
+    for axis in range(points.shape[1]):
+        low[item, axis] = high[item, axis] = points[item, axis]
+    links[item, FLAGS] = 0
+    tally[_RECONSTRUCTIONS] += 1
+    witness = _candidate_that_beats(low, high, lists, tally, item, _POST)
     if witness != NOBODY:
-        _drop_candidate(boxes, item)
-        link(boxes, item, witness)
+        _drop_candidate(lists, tally, item)
+        link(links, item, witness)
 
 
-@njit(cache=True)
-def _maintain(boxes, cfp):  # type: ignore[no-untyped-def]
+@inner
+def _maintain(points, low, high, links, lists, tally, cfp):  # type: ignore[no-untyped-def]
     """POST: counts the candidates' snapshots in vain."""
-    snapshot = boxes.tally[_SNAPSHOT]
-    for at in range(boxes.tally[_CANDIDATES] - 1, -1, -1):  # backwards: one may drop out
-        item = boxes.candidates[at]
-        if boxes.roll.seen[item] == snapshot:
-            boxes.in_vain[item] = 0
+    for at in range(tally[_N_CANDIDATES] - 1, -1, -1):  # backwards: one may drop out
+        item = int(lists[_CANDIDATES, at])
+        if lists[_SEEN, item] == tally[_SNAPSHOT]:
+            links[item, FLAGS] = 0
         else:
-            boxes.in_vain[item] += 1
-            if boxes.in_vain[item] >= cfp:
-                _reconstruct(boxes, item)
+            links[item, FLAGS] += 1
+            if links[item, FLAGS] >= cfp:
+                _reconstruct(points, low, high, links, lists, tally, item)
 
 
-@njit(cache=True)
-def _answer(boxes, book, closed, cfp):  # type: ignore[no-untyped-def]
+@inner
+def _answer(points, low, high, links, lists, before, tally, opened, closed, cfp):  # type: ignore[no-untyped-def]
     """The snapshot's updates are in: verification, skyline, maintenance."""
-    _refine(boxes)
-    n_candidates = boxes.tally[_CANDIDATES]
-    size, tests = block_nested_loop(boxes.points, boxes.candidates, n_candidates, boxes.window)
-    boxes.counts[_SKY] += tests
-    boxes.counts[_IN_SKY] += n_candidates
-    closed = note_skyline(boxes.roll, book, closed, boxes.window, size, boxes.tally[_SNAPSHOT])
-    _maintain(boxes, cfp)
-    return closed
+    _refine(low, high, links, lists, tally)
+    size, tests = block_nested_loop(points, lists[_CANDIDATES], tally[_N_CANDIDATES], lists[_WINDOW])
+    tally[_SKY] += tests
+    tally[_IN_SKY] += tally[_N_CANDIDATES]
+    note_skyline(opened, closed, lists[_WINDOW], size, before, lists[_SEEN], tally[_SNAPSHOT])
+    _maintain(points, low, high, links, lists, tally, cfp)
 
 
-@njit(cache=True)
-def _advance(boxes, book, closed, snapshot, item, rows, cfp):  # type: ignore[no-untyped-def]
-    for row in range(len(snapshot)):
-        if snapshot[row] != boxes.tally[_SNAPSHOT]:
-            closed = _answer(boxes, book, closed, cfp)
-            boxes.tally[_SNAPSHOT] = snapshot[row]
-        who = item[row]
+@entry_point
+def _advance(  # type: ignore[no-untyped-def]
+    points, low, high, links, lists, before, tally, opened, closed, snapshot, item, rows, cfp, is_last, start
+):
+    """Carries out updates (PRE), taking the skyline of each snapshot when it is complete."""
+    for row in range(start, len(snapshot)):
+        if snapshot[row] != tally[_SNAPSHOT]:
+            if not has_room(closed, before[0]):
+                return row
+            _answer(points, low, high, links, lists, before, tally, opened, closed, cfp)
+            tally[_SNAPSHOT] = snapshot[row]
+        who = int(item[row])
         if not is_position(rows, row):
-            if boxes.witness[who] != ABSENT:
-                _delete(boxes, who)
-        elif boxes.witness[who] == ABSENT:
-            _insert(boxes, who, rows, row)
+            if links[who, WITNESS] != ABSENT:
+                _delete(low, high, links, lists, tally, who)
+        elif links[who, WITNESS] == ABSENT:
+            _insert(points, low, high, links, lists, tally, who, rows, row)
         else:
-            _grow(boxes, who, rows, row)
-    return closed
+            _grow(points, low, high, links, lists, tally, who, rows, row)
+    if is_last:
+        if not has_room(closed, before[0]):
+            return len(snapshot)
+        _answer(points, low, high, links, lists, before, tally, opened, closed, cfp)
+    return DONE
 
 
 def _new_boxes(n_objects: int, width: int, first: int) -> Boxes:
-    def nobody() -> np.ndarray:
-        return np.full(n_objects, NOBODY, np.int32)
-
-    return Boxes(
-        points=np.empty((n_objects, width)),
-        low=np.empty((n_objects, width)),
-        high=np.empty((n_objects, width)),
-        witness=np.full(n_objects, ABSENT, np.int32),
-        head=nobody(),
-        after=nobody(),
-        before=nobody(),
-        candidates=nobody(),
-        place=nobody(),
-        in_vain=np.zeros(n_objects, np.int32),
-        verify=nobody(),
-        window=nobody(),
-        tally=np.array([first, 0, 0, 0], np.int64),
-        counts=np.zeros(5, np.int64),
-        roll=new_roll(n_objects),
-    )
+    lists = np.full((5, n_objects), NOBODY, np.int32)
+    tally = np.zeros(9, np.int64)
+    tally[_SNAPSHOT] = first
+    points, low, high = (np.empty((n_objects, width)) for _ in range(3))
+    return Boxes(points, low, high, new_links(n_objects), lists, np.zeros(n_objects + 1, np.int32), tally)
 
 
 def intervals(
@@ -288,8 +283,8 @@ def intervals(
 ) -> tuple[Intervals, Counters]:
     """The intervals of a checked log, and what they cost."""
     boxes = _new_boxes(n_objects, len(columns), int(snapshot[0]))
-    book, closed = new_book(n_objects), new_closed()
-    for part, points in point_blocks(columns, 0, len(snapshot)):
-        closed = _advance(boxes, book, closed, snapshot[part], item[part], points, cfp)
-    closed = _answer(boxes, book, closed, cfp)
-    return finished(book, closed, n_snapshots), Counters(*(int(count) for count in boxes.counts))
+    book = Book(n_objects)
+    for part, rows in point_blocks(columns, 0, len(snapshot)):
+        book.write(_advance, tuple(boxes), snapshot[part], item[part], rows, cfp, part.stop == len(snapshot))
+    counters = Counters(*(int(count) for count in boxes.tally[: len(Counters._fields)]))
+    return book.finished(n_snapshots), counters

@@ -1,36 +1,23 @@
 """The skyline of each snapshot computed from scratch: block-nested loops (Börzsönyi et al., ICDE 2001)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from skyarchive.kernels.blocks import point_blocks
+from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import is_position, relation
-from skyarchive.kernels.intervals import Intervals, Roll, finished, new_book, new_closed, new_roll, note_skyline
+from skyarchive.kernels.intervals import DONE, Book, Intervals, has_room, note_skyline
 
-_SNAPSHOT, _ALIVE, _TESTS = 0, 1, 2
-
-
-class State(NamedTuple):
-    """What stands between two blocks of rows."""
-
-    points: np.ndarray
-    living: np.ndarray
-    """The objects that are alive, in any order."""
-    place: np.ndarray
-    """Where an object stands in `living`, or -1."""
-    window: np.ndarray
-    roll: Roll
-    tally: np.ndarray
+SNAPSHOT, ALIVE, TESTS = 0, 1, 2
+"""Places in `tally`."""
 
 
-@njit(cache=True, forceinline=True)
+@inner
 def block_nested_loop(points, candidates, count, window):  # type: ignore[no-untyped-def]
     """Puts the skyline of the first `count` candidates into `window`; gives its size and the tests it took.
 
-    A window point that beats a candidate moves one place forward: strong points meet the next candidates first.
+    A window point that beats a candidate moves half the way to the front: strong points meet the next ones first.
     """
     size = 0
     tests = 0
@@ -43,10 +30,9 @@ def block_nested_loop(points, candidates, count, window):  # type: ignore[no-unt
             tests += 1
             standing = relation(points, rival, candidate)
             if standing > 0:
-                # Nothing was thrown out: what beats the candidate would beat what it beats.
+                # Nothing was thrown out before: what beats the candidate would beat what that beats.
                 beaten = True
-                if at > 0:
-                    window[at], window[at - 1] = window[at - 1], rival
+                window[at], window[at >> 1] = window[at >> 1], rival
                 break
             if standing == 0:
                 window[kept] = rival
@@ -57,58 +43,62 @@ def block_nested_loop(points, candidates, count, window):  # type: ignore[no-unt
     return size, tests
 
 
-@njit(cache=True)
-def _apply(state, item, rows, row):  # type: ignore[no-untyped-def]
+@inlined
+def _apply(points, living, place, tally, item, rows, row):  # type: ignore[no-untyped-def]
     """One update: the object is where the row says, or gone."""
-    place, living, tally = state.place, state.living, state.tally
     if is_position(rows, row):
         for axis in range(rows.shape[1]):
-            state.points[item, axis] = rows[row, axis]
+            points[item, axis] = rows[row, axis]
         if place[item] < 0:
-            place[item] = tally[_ALIVE]
-            living[tally[_ALIVE]] = item
-            tally[_ALIVE] += 1
+            place[item] = tally[ALIVE]
+            living[tally[ALIVE]] = item
+            tally[ALIVE] += 1
     elif place[item] >= 0:
-        tally[_ALIVE] -= 1
-        other = living[tally[_ALIVE]]
+        tally[ALIVE] -= 1
+        other = living[tally[ALIVE]]
         living[place[item]] = other
         place[other] = place[item]
         place[item] = -1
 
 
-@njit(cache=True)
-def _answer(state, book, closed):  # type: ignore[no-untyped-def]
+@inner
+def _answer(points, living, window, before, seen, tally, opened, closed):  # type: ignore[no-untyped-def]
     """The skyline of the current snapshot."""
-    tally = state.tally
-    size, tests = block_nested_loop(state.points, state.living, tally[_ALIVE], state.window)
-    tally[_TESTS] += tests
-    return note_skyline(state.roll, book, closed, state.window, size, tally[_SNAPSHOT])
+    size, tests = block_nested_loop(points, living, tally[ALIVE], window)
+    tally[TESTS] += tests
+    note_skyline(opened, closed, window, size, before, seen, tally[SNAPSHOT])
 
 
-@njit(cache=True)
-def _advance(state, book, closed, snapshot, item, rows):  # type: ignore[no-untyped-def]
-    for row in range(len(snapshot)):
-        if snapshot[row] != state.tally[_SNAPSHOT]:
-            closed = _answer(state, book, closed)
-            state.tally[_SNAPSHOT] = snapshot[row]
-        _apply(state, item[row], rows, row)
-    return closed
-
-
-def _new_state(n_objects: int, width: int, first: int) -> State:
-    nobody = np.full(n_objects, -1, np.int32)
-    points = np.empty((n_objects, width))
-    tally = np.array([first, 0, 0], np.int64)
-    return State(points, nobody.copy(), nobody.copy(), nobody.copy(), new_roll(n_objects), tally)
+@entry_point
+def _advance(  # type: ignore[no-untyped-def]
+    points, living, place, window, before, seen, tally, opened, closed, snapshot, item, rows, is_last, start
+):
+    """Carries out updates, taking the skyline of each snapshot when it is complete."""
+    for row in range(start, len(snapshot)):
+        if snapshot[row] != tally[SNAPSHOT]:
+            if not has_room(closed, before[0]):
+                return row
+            _answer(points, living, window, before, seen, tally, opened, closed)
+            tally[SNAPSHOT] = snapshot[row]
+        _apply(points, living, place, tally, item[row], rows, row)
+    if is_last:
+        if not has_room(closed, before[0]):
+            return len(snapshot)
+        _answer(points, living, window, before, seen, tally, opened, closed)
+    return DONE
 
 
 def intervals(
     snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int
 ) -> tuple[Intervals, int]:
-    """The intervals, and how many pairs were tested for dominance."""
-    state = _new_state(n_objects, len(columns), int(snapshot[0]))
-    book, closed = new_book(n_objects), new_closed()
-    for part, points in point_blocks(columns, 0, len(snapshot)):
-        closed = _advance(state, book, closed, snapshot[part], item[part], points)
-    closed = _answer(state, book, closed)
-    return finished(book, closed, n_snapshots), int(state.tally[_TESTS])
+    """The intervals of a checked log, and how many pairs were tested for dominance."""
+    points = np.empty((n_objects, len(columns)))
+    living, window = np.empty(n_objects, np.int32), np.empty(n_objects, np.int32)
+    place, seen = np.full(n_objects, -1, np.int32), np.full(n_objects, -1, np.int32)
+    before = np.zeros(n_objects + 1, np.int32)
+    tally = np.array([snapshot[0], 0, 0], np.int64)
+    state = (points, living, place, window, before, seen, tally)
+    book = Book(n_objects)
+    for part, rows in point_blocks(columns, 0, len(snapshot)):
+        book.write(_advance, state, snapshot[part], item[part], rows, part.stop == len(snapshot))
+    return book.finished(n_snapshots), int(tally[TESTS])

@@ -8,7 +8,7 @@ import numpy as np
 
 from skyarchive.kernels import mbr, naive, witness
 from skyarchive.kernels.intervals import Intervals
-from skyarchive.kernels.log_check import check_once, check_order
+from skyarchive.kernels.log_check import check_log, check_no_repeats
 from skyarchive.kernels.mbr import Counters
 
 Method = Literal["naive", "mbr", "witness"]
@@ -111,13 +111,15 @@ def _checked(
     columns = tuple(
         _column(f"attributes[{axis}]", column, np.float64, len(when)) for axis, column in enumerate(attributes)
     )
-    n_objects = check_order(when, who, n_snapshots) + 1
+    highest, may_repeat = check_log(when, who, n_snapshots)
+    n_objects = highest + 1
     names = None
     if n_objects > SPARSE * max(len(who), 1):
-        names, who = np.unique(who, return_inverse=True)
-        who = who.astype(np.int32)
+        names, number = np.unique(who, return_inverse=True)
+        who = _read_only(number.astype(np.int32))
         n_objects = len(names)
-    check_once(when, who, n_objects)
+    if may_repeat:
+        check_no_repeats(when, who, n_objects)
     return _Log(when, who, columns, n_objects, names)
 
 
@@ -128,6 +130,10 @@ def _column(name: str, values: np.ndarray, dtype: type, length: int | None) -> n
         raise ValueError(f"{name} must be a one-dimensional {np.dtype(dtype)} array, not {what}")
     if length is not None and len(values) != length:
         raise ValueError(f"{name} must have one value per row: {len(values)} for {length} rows of snapshot")
-    view = np.ascontiguousarray(values).view()
-    view.flags.writeable = False  # one type for all callers, so that nothing is compiled twice
-    return view
+    return _read_only(np.ascontiguousarray(values).view())
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """Arrow's arrays are: with all of one kind, nothing is compiled twice."""
+    values.flags.writeable = False
+    return values

@@ -6,8 +6,8 @@ import numpy as np
 
 from skyarchive.kernels.blocks import picked_points, point_blocks
 from skyarchive.kernels.chunk_filter import Chunk, ChunkFilter
-from skyarchive.kernels.engine import Engine, advance, complete, new_engine
-from skyarchive.kernels.intervals import Intervals, finished, new_book, new_closed
+from skyarchive.kernels.engine import Engine, advance, new_engine
+from skyarchive.kernels.intervals import Book, Intervals
 from skyarchive.kernels.members import SIZE
 
 UPDATES_PER_OBJECT = 32
@@ -47,8 +47,7 @@ def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _members(engine: Engine, n_objects: int) -> np.ndarray:
-    size = engine.standing.tally[SIZE]
-    nodes = engine.standing.nodes[0, :size]
+    nodes = engine.nodes[0, : engine.tally[SIZE]]
     return nodes[nodes < n_objects]
 
 
@@ -63,21 +62,23 @@ def intervals(
 ) -> Intervals:
     """The intervals of a checked log."""
     engine = new_engine(n_objects, crowd_of(columns))
-    book, closed = new_book(n_objects), new_closed()
+    book = Book(n_objects)
     pruning = ChunkFilter(n_objects, len(columns))
     for begin, end in chunk_borders(snapshot, n_objects):
         chunk = Chunk(item[begin:end], [column[begin:end] for column in columns])
         back = pruning.open(chunk, _members(engine, n_objects))
-        when = np.full(len(back), snapshot[begin])
-        closed = advance(engine, book, closed, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS)
+        if len(back):
+            when = np.full(len(back), snapshot[begin])
+            book.write(advance, engine, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS, False)
+        is_last = end == len(snapshot)
         if pruning.is_on:
-            rows, leaves = pruning.kept(chunk)
-            points = picked_points(chunk.columns, rows)
-            when, who = snapshot[begin:end][rows], chunk.item[rows]
-            closed = advance(engine, book, closed, _frozen(when), _frozen(who), points, leaves)
+            kept, leaves = pruning.kept(chunk)
+            when, who = snapshot[begin:end][kept], chunk.item[kept]
+            rows = picked_points(chunk.columns, kept)
+            book.write(advance, engine, _frozen(when), _frozen(who), rows, leaves, is_last)
         else:
-            for part, points in point_blocks(columns, begin, end):
-                closed = advance(engine, book, closed, snapshot[part], item[part], points, _NO_FLAGS)
+            for part, rows in point_blocks(columns, begin, end):
+                last_part = is_last and part.stop == end
+                book.write(advance, engine, snapshot[part], item[part], rows, _NO_FLAGS, last_part)
         pruning.close(chunk)
-    closed = complete(engine, book, closed)
-    return finished(book, closed, n_snapshots)
+    return book.finished(n_snapshots)

@@ -1,0 +1,18 @@
+"""How the kernels are compiled.
+
+Compiled code is kept on disk and shared by all processes, so it must not depend on anything made at run time: every
+kernel is a plain function of its module. It counts no references and allocates nothing (numba counts them with
+locked instructions at every call, which would cost more than the work), so kernels fill the arrays they are given.
+
+numba looks only at an entry point's own file to see whether its compiled code is still good. After a change in a
+function that entry points of other files call, remove the compiled files (`make clean`).
+"""
+
+from numba import njit
+
+entry_point = njit(cache=True, _nrt=False)
+"""A function that Python calls."""
+inner = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""A function that only kernels call."""
+inlined = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+"""The same, made part of each caller: for the few lines that everything depends on."""
