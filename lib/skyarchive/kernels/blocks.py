@@ -20,7 +20,7 @@ def _spread(column, rows, axis):  # type: ignore[no-untyped-def]
 
 
 @entry_point
-def pick(column, wanted, rows, axis):  # type: ignore[no-untyped-def]
+def _pick(column, wanted, rows, axis):  # type: ignore[no-untyped-def]
     """Column `axis` of `rows` from the wanted places of a column."""
     for row in range(len(wanted)):
         rows[row, axis] = column[wanted[row]]
@@ -43,5 +43,11 @@ def picked_points(columns: Sequence[np.ndarray], wanted: np.ndarray) -> np.ndarr
     """The points of the wanted rows."""
     points = np.empty((len(wanted), len(columns)))
     for axis, column in enumerate(columns):
-        pick(column, wanted, points, axis)
+        _pick(column, wanted, points, axis)
     return points
+
+
+def sampled_points(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """At most `size` points, at even distances."""
+    n_rows = len(columns[0])
+    return picked_points(columns, np.arange(0, n_rows, -(-n_rows // size), dtype=np.int32))

@@ -36,7 +36,6 @@ from skyarchive.kernels.members import (
     TALLY,
     TOUCHED,
     enlist,
-    first_above,
     first_at_least,
     relocate,
     search_witness,
@@ -45,7 +44,7 @@ from skyarchive.kernels.members import (
 
 _IS_TOUCHED, _IN_CROWD = 1, 2
 """Bits of a node's flags."""
-_FOUND, _ENTERED, _TOUCHED = 0, 1, 2
+_FOUND, _ENTERED, _TOUCHED, _RANKS = 0, 1, 2, 3
 """Rows of `lists`."""
 
 
@@ -59,8 +58,8 @@ class Engine(NamedTuple):
     values: np.ndarray
     nodes: np.ndarray
     lists: np.ndarray
-    """int32[3, nodes]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
-    complete."""
+    """int32[4, nodes or m]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
+    complete; a moving node's old ranks."""
     tally: np.ndarray
 
 
@@ -71,7 +70,7 @@ def new_engine(n_objects: int, crowd: np.ndarray) -> Engine:
     tally = np.zeros(TALLY, np.int64)
     tally[SNAPSHOT] = tally[HINT] = -1
     values, nodes = np.empty((width, n_nodes)), np.empty((width, n_nodes), np.int32)
-    return Engine(points, new_links(n_nodes), values, nodes, np.empty((3, n_nodes), np.int32), tally)
+    return Engine(points, new_links(n_nodes), values, nodes, np.empty((4, max(n_nodes, width)), np.int32), tally)
 
 
 @inlined
@@ -147,29 +146,42 @@ def _settle_orphans(points, links, values, nodes, lists, tally, node, all_of_the
 
 
 @inlined
-def _mark_beaten(points, links, nodes, lists, node, axis, begin, end, count):  # type: ignore[no-untyped-def]
-    """Collects the members in a part of a sorted list that the node beats, after the `count` so far."""
-    for at in range(begin, end):
-        rival = int(nodes[axis, at])
-        if links[rival, WITNESS] == MEMBER and beats(points, node, rival):
-            links[rival, WITNESS] = IN_BETWEEN
-            lists[_FOUND, count] = rival
-            count += 1
+def _mark_if_beaten(points, links, lists, node, rival, count):  # type: ignore[no-untyped-def]
+    """Collects a member, after the `count` so far, if the node beats it and it was not collected before."""
+    if links[rival, WITNESS] == MEMBER and beats(points, node, rival):
+        links[rival, WITNESS] = IN_BETWEEN
+        lists[_FOUND, count] = rival
+        count += 1
+    return count
+
+
+@inlined
+def _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count):  # type: ignore[no-untyped-def]
+    """Collects the members that a node beats where it is and did not beat where it comes from: they are in a slab
+    it crossed getting better. `rank` is that of the old value; the slab is closed, as members that stood exactly
+    where the node was are among them."""
+    old = len(points) - 1
+    at = rank - 1
+    while at >= 0 and values[axis, at] >= points[node, axis]:
+        count = _mark_if_beaten(points, links, lists, node, int(nodes[axis, at]), count)
+        at -= 1
+    at = rank
+    while at < size and values[axis, at] == points[old, axis]:
+        count = _mark_if_beaten(points, links, lists, node, int(nodes[axis, at]), count)
+        at += 1
     return count
 
 
 @inner
 def _beaten_by_mover(points, links, values, nodes, lists, tally, node):  # type: ignore[no-untyped-def]
-    """Collects the members that a node beats where it is and did not beat where it comes from: they are in a slab
-    it crossed getting better (closed: those that stood exactly where it was are among them)."""
+    """Collects the members that a node, beaten where it comes from, beats where it is."""
     count = 0
     old = len(points) - 1
     size = tally[SIZE]
     for axis in range(points.shape[1]):
         if points[node, axis] < points[old, axis]:
-            begin = first_at_least(values, axis, size, points[node, axis])
-            end = first_above(values, axis, size, points[old, axis])
-            count = _mark_beaten(points, links, nodes, lists, node, axis, begin, end, count)
+            rank = first_at_least(values, axis, size, points[old, axis])
+            count = _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count)
     return count
 
 
@@ -184,7 +196,10 @@ def _beaten_by_newcomer(points, links, values, nodes, lists, tally, node):  # ty
         if rank > begin:
             begin = rank
             best = axis
-    return _mark_beaten(points, links, nodes, lists, node, best, begin, size, 0)
+    count = 0
+    for at in range(begin, size):
+        count = _mark_if_beaten(points, links, lists, node, int(nodes[best, at]), count)
+    return count
 
 
 @inlined
@@ -210,34 +225,38 @@ def _arrive(points, links, values, nodes, lists, tally, node, is_new):  # type: 
     _promote(points, links, values, nodes, lists, tally, node)
 
 
-@inner
-def _beaten_mover(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
+@inlined
+def _winner_in_slab(points, values, nodes, size, node, axis, rank):  # type: ignore[no-untyped-def]
     """A member that beats a member where that moved to, or NOBODY: it is in a slab crossed getting worse."""
-    old = len(points) - 1
-    size = tally[SIZE]
-    for axis in range(points.shape[1]):
-        if points[node, axis] > points[old, axis]:
-            begin = first_at_least(values, axis, size, points[old, axis])
-            for at in range(begin, size):
-                if values[axis, at] > points[node, axis]:
-                    break
-                if beats(points, nodes[axis, at], node):
-                    return int(nodes[axis, at])
+    at = rank
+    while at < size and values[axis, at] <= points[node, axis]:
+        if beats(points, nodes[axis, at], node):
+            return int(nodes[axis, at])
+        at += 1
     return NOBODY
 
 
-@inner
-def _move_member(points, links, values, nodes, lists, tally, node, worse, better):  # type: ignore[no-untyped-def]
-    """A member moved."""
+@inlined
+def _move_member(points, links, values, nodes, lists, tally, node, worse):  # type: ignore[no-untyped-def]
+    """A member moved. First all slabs are looked through, then the lists change."""
     old = len(points) - 1
-    witness = _beaten_mover(points, values, nodes, tally, node) if worse else NOBODY
-    if witness != NOBODY:
+    size = tally[SIZE]
+    witness = NOBODY
+    count = 0
+    for axis in range(points.shape[1]):
+        if points[node, axis] != points[old, axis] and witness == NOBODY:
+            rank = first_at_least(values, axis, size, points[old, axis])
+            lists[_RANKS, axis] = rank
+            if points[node, axis] > points[old, axis]:
+                witness = _winner_in_slab(points, values, nodes, size, node, axis, rank)
+            else:
+                count = _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count)
+    if witness != NOBODY:  # then nobody was collected: who beats the node would beat them
         _demote(points, links, values, nodes, lists, tally, node, old, witness)
     else:
-        count = _beaten_by_mover(points, links, values, nodes, lists, tally, node) if better else 0
         for axis in range(points.shape[1]):
             if points[node, axis] != points[old, axis]:
-                relocate(values, nodes, tally[SIZE], axis, node, points[old, axis], points[node, axis])
+                relocate(values, nodes, size, axis, node, lists[_RANKS, axis], points[node, axis])
         _expel(points, links, values, nodes, lists, tally, node, count)
     if worse and links[node, HEAD] != NOBODY:
         _settle_orphans(points, links, values, nodes, lists, tally, node, False)
@@ -279,7 +298,7 @@ def _put(points, links, values, nodes, lists, tally, node, rows, row):  # type: 
     elif witness == ABSENT:
         _arrive(points, links, values, nodes, lists, tally, node, True)
     elif worse or better:
-        _move_member(points, links, values, nodes, lists, tally, node, worse, better)
+        _move_member(points, links, values, nodes, lists, tally, node, worse)
 
 
 @inner

@@ -80,10 +80,12 @@ def strike(points, values, nodes, tally, node, position):  # type: ignore[no-unt
 
 
 @inlined
-def relocate(values, nodes, size, axis, node, old, value):  # type: ignore[no-untyped-def]
-    """A member's value on one attribute changes: only those between old and new rank make way."""
-    rank = _rank_of(values, nodes, axis, size, old, node)
-    if value > old:
+def relocate(values, nodes, size, axis, node, rank, value):  # type: ignore[no-untyped-def]
+    """The value of a member that stands at `rank` or behind others of its value changes: only those between old and
+    new rank make way."""
+    while nodes[axis, rank] != node:
+        rank += 1
+    if value > values[axis, rank]:
         while rank < size - 1 and values[axis, rank + 1] < value:
             values[axis, rank] = values[axis, rank + 1]
             nodes[axis, rank] = nodes[axis, rank + 1]

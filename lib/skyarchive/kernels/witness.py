@@ -1,10 +1,11 @@
 """The default method: a filter per chunk of snapshots, and behind it an engine that remembers witnesses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from skyarchive.kernels.blocks import picked_points, point_blocks
+from skyarchive.kernels.blocks import point_blocks, sampled_points
 from skyarchive.kernels.chunk_filter import Chunk, ChunkFilter
 from skyarchive.kernels.engine import Engine, advance, new_engine
 from skyarchive.kernels.intervals import Book, Intervals
@@ -20,23 +21,20 @@ CROWD_SHARE = 1 / 16
 _NO_FLAGS = np.empty(0, np.bool_)
 
 
-def chunk_borders(snapshot: np.ndarray, n_objects: int) -> Iterator[tuple[int, int]]:
+def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]:
     """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
     is nobody yet who could prune."""
     size = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
-    begin, end = 0, int(np.searchsorted(snapshot, snapshot[0], side="right"))
-    while begin < len(snapshot):
-        yield begin, end
-        begin = end
-        if begin < len(snapshot):
-            last = snapshot[min(begin + size, len(snapshot)) - 1]
-            end = int(np.searchsorted(snapshot, last, side="right"))
+    borders = [0, int(np.searchsorted(snapshot, snapshot[0], side="right"))]
+    while borders[-1] < len(snapshot):
+        last = snapshot[min(borders[-1] + size, len(snapshot)) - 1]
+        borders.append(int(np.searchsorted(snapshot, last, side="right")))
+    return list(pairwise(borders))
 
 
 def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
     """The position where very many objects stand, or NaN."""
-    rows = np.arange(0, len(columns[0]), -(-len(columns[0]) // CROWD_SAMPLE))
-    sample = picked_points(columns, rows) + 0.0  # no -0.0, which would sort like 0.0 and look different
+    sample = sampled_points(columns, CROWD_SAMPLE) + 0.0  # no -0.0, which would sort like 0.0 and look different
     sample = sample[np.lexsort(sample.T)]
     starts = np.flatnonzero(np.r_[True, (sample[1:] != sample[:-1]).any(axis=1)])
     lengths = np.diff(np.r_[starts, len(sample)])
@@ -63,18 +61,17 @@ def intervals(
     """The intervals of a checked log."""
     engine = new_engine(n_objects, crowd_of(columns))
     book = Book(n_objects)
-    pruning = ChunkFilter(n_objects, len(columns))
-    for begin, end in chunk_borders(snapshot, n_objects):
-        chunk = Chunk(item[begin:end], [column[begin:end] for column in columns])
+    borders = chunk_borders(snapshot, n_objects)
+    pruning = ChunkFilter(n_objects, len(columns), max(end - begin for begin, end in borders))
+    for begin, end in borders:
+        chunk = Chunk(snapshot[begin:end], item[begin:end], [column[begin:end] for column in columns])
         back = pruning.open(chunk, _members(engine, n_objects))
         if len(back):
             when = np.full(len(back), snapshot[begin])
             book.write(advance, engine, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS, False)
         is_last = end == len(snapshot)
         if pruning.is_on:
-            kept, leaves = pruning.kept(chunk)
-            when, who = snapshot[begin:end][kept], chunk.item[kept]
-            rows = picked_points(chunk.columns, kept)
+            when, who, rows, leaves = pruning.kept(chunk)
             book.write(advance, engine, _frozen(when), _frozen(who), rows, leaves, is_last)
         else:
             for part, rows in point_blocks(columns, begin, end):
