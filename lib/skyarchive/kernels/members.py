@@ -4,6 +4,7 @@
 is the number of members.
 """
 
+import numpy as np
 
 from skyarchive.kernels.compiling import inlined, inner
 from skyarchive.kernels.dominance import beats
@@ -52,6 +53,23 @@ def _rank_of(values, nodes, axis, size, value, node):  # type: ignore[no-untyped
     return rank
 
 
+@inlined
+def _make_way(part):  # type: ignore[no-untyped-def]
+    """Moves everything one place up, over the last. An unsigned index, as numba takes a signed one for one that may
+    count from the end, and then does not vectorise."""
+    at = np.uintp(len(part) - 1)
+    while at > np.uintp(0):
+        part[at] = part[at - np.uintp(1)]
+        at -= np.uintp(1)
+
+
+@inlined
+def _close_up(part):  # type: ignore[no-untyped-def]
+    """Moves everything one place down, over the first."""
+    for at in range(len(part) - 1):
+        part[at] = part[at + 1]
+
+
 @inner
 def enlist(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
     """Puts a node into the lists."""
@@ -59,9 +77,8 @@ def enlist(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
     for axis in range(points.shape[1]):
         value = points[node, axis]
         rank = first_above(values, axis, size, value)
-        for at in range(size, rank, -1):
-            values[axis, at] = values[axis, at - 1]
-            nodes[axis, at] = nodes[axis, at - 1]
+        _make_way(values[axis, rank : size + 1])
+        _make_way(nodes[axis, rank : size + 1])
         values[axis, rank] = value
         nodes[axis, rank] = node
     tally[SIZE] = size + 1
@@ -73,9 +90,8 @@ def strike(points, values, nodes, tally, node, position):  # type: ignore[no-unt
     size = tally[SIZE]
     for axis in range(points.shape[1]):
         rank = _rank_of(values, nodes, axis, size, points[position, axis], node)
-        for at in range(rank, size - 1):
-            values[axis, at] = values[axis, at + 1]
-            nodes[axis, at] = nodes[axis, at + 1]
+        _close_up(values[axis, rank:size])
+        _close_up(nodes[axis, rank:size])
     tally[SIZE] = size - 1
 
 
