@@ -4,9 +4,6 @@ import numpy as np
 
 from skyarchive.kernels.compiling import inlined
 
-_MANY = 4
-"""From so many attributes on, comparing all at once is faster than stopping at the first that decides."""
-
 
 @inlined
 def beats(points, a, b):  # type: ignore[no-untyped-def]
@@ -25,16 +22,11 @@ def relation(points, a, b):  # type: ignore[no-untyped-def]
     """1 if row a beats row b, -1 if b beats a, 0 if neither does."""
     better = False
     worse = False
-    if points.shape[1] < _MANY:
-        for axis in range(points.shape[1]):
-            better |= points[a, axis] < points[b, axis]
-            worse |= points[a, axis] > points[b, axis]
-            if better and worse:
-                return 0
-    else:
-        for axis in range(points.shape[1]):
-            better |= points[a, axis] < points[b, axis]
-            worse |= points[a, axis] > points[b, axis]
+    for axis in range(points.shape[1]):
+        better |= points[a, axis] < points[b, axis]
+        worse |= points[a, axis] > points[b, axis]
+        if better and worse:
+            return 0
     return int(better) - int(worse)
 
 
