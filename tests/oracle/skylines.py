@@ -33,7 +33,7 @@ def positions(log: Log, at: int) -> dict[int, tuple[float, ...]]:
 def skyline(points: dict[int, tuple[float, ...]]) -> set[int]:
     """Everybody whom nobody beats: at least as good everywhere and better somewhere."""
     items = list(points)
-    table = np.array([points[item] for item in items]).reshape(len(items), -1)
+    table = np.array([points[item] for item in items])
     beaten = [bool(((table <= mine).all(axis=1) & (table < mine).any(axis=1)).any()) for mine in table]
     return {item for item, is_beaten in zip(items, beaten, strict=True) if not is_beaten}
 

@@ -4,15 +4,17 @@ SKYARCHIVE_FUZZ=5000 makes it try that many random archives and not only the fir
 """
 
 import os
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracle import skylines as oracle
 from oracle.random_logs import random_log, walking_log
 from oracle.skylines import Interval, Log
-
 from skyarchive.kernels import chunk_filter, witness
 from skyarchive.kernels.timeline import Method, mbr_intervals, naive_tests, skyline_intervals
 
@@ -40,7 +42,7 @@ def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "UPDATES_PER_OBJECT", 2)
 
 
-def small_log(rows: list[tuple[int, int, tuple[float, ...]]], n_snapshots: int) -> Log:
+def small_log(rows: Sequence[tuple[int, int, tuple[float, ...]]], n_snapshots: int) -> Log:
     """A log from rows of snapshot, object, position."""
     snapshot, item, points = zip(*rows, strict=True)
     columns = [np.array(column, float) for column in zip(*points, strict=True)]
@@ -110,9 +112,7 @@ def test_parts_give_the_whole(method: Method, n_parts: int) -> None:
         log = random_log(seed) if seed % 2 else walking_log(seed, 60, 40, 3, decimals=0)
         borders = np.linspace(0, log.n_snapshots, n_parts + 1).astype(int)
         parts = [
-            (int(begin), found(oracle.part(log, begin, end), method))
-            for begin, end in zip(borders[:-1], borders[1:], strict=True)
-            if begin < end
+            (int(begin), found(oracle.part(log, begin, end), method)) for begin, end in pairwise(borders) if begin < end
         ]
         assert oracle.stitched(parts) == found(log, method), seed
 

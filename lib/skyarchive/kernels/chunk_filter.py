@@ -77,7 +77,7 @@ def _make_strict(corners, fit, sample):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_beyond(points, row, corners, slot):  # type: ignore[no-untyped-def]
-    for axis in range(points.shape[1]):
+    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
         if not points[row, axis] >= corners[slot, axis]:
             return False
     return True

@@ -8,11 +8,17 @@ numba looks only at an entry point's own file to see whether its compiled code i
 function that entry points of other files call, remove the compiled files (`make clean`).
 """
 
+from typing import Any
+
 from numba import njit
 
-entry_point = njit(cache=True, _nrt=False)
+_PLAIN: dict[str, Any] = {"_nrt": False}
+"""No reference counts: numba's own name for it, which its type hints do not tell."""
+_INTERNAL: dict[str, Any] = {**_PLAIN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+entry_point = njit(cache=True, **_PLAIN)
 """A function that Python calls."""
-inner = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = njit(**_INTERNAL)
 """A function that only kernels call."""
-inlined = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+inlined = njit(forceinline=True, **_INTERNAL)
 """The same, made part of each caller: for the few lines that everything depends on."""

@@ -33,7 +33,7 @@ def relation(points, a, b):  # type: ignore[no-untyped-def]
 @inlined
 def is_position(points, row):  # type: ignore[no-untyped-def]
     """Whether row `row` is a position; one NaN makes it 'gone'."""
-    for axis in range(points.shape[1]):
+    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
         if np.isnan(points[row, axis]):
             return False
     return True

@@ -321,7 +321,7 @@ def _join_or_leave_crowd(points, links, values, nodes, lists, tally, item, joins
 
 @inlined
 def _is_at(points, node, rows, row):  # type: ignore[no-untyped-def]
-    for axis in range(points.shape[1]):
+    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
         if rows[row, axis] != points[node, axis]:
             return False
     return True

@@ -68,9 +68,7 @@ def mbr_intervals(
     return *log.named(found), counters
 
 
-def naive_tests(
-    snapshot: np.ndarray, object: np.ndarray, attributes: Sequence[np.ndarray], n_snapshots: int
-) -> int:
+def naive_tests(snapshot: np.ndarray, object: np.ndarray, attributes: Sequence[np.ndarray], n_snapshots: int) -> int:
     """How many pairs the naive method compares: what the paper's counters are measured against."""
     log = _checked(snapshot, object, attributes, n_snapshots)
     return 0 if log.is_empty else naive.intervals(log.snapshot, log.item, log.columns, n_snapshots, log.n_objects)[1]
@@ -99,9 +97,7 @@ def _nothing() -> Intervals:
     return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32)
 
 
-def _checked(
-    snapshot: np.ndarray, item: np.ndarray, attributes: Sequence[np.ndarray], n_snapshots: int
-) -> _Log:
+def _checked(snapshot: np.ndarray, item: np.ndarray, attributes: Sequence[np.ndarray], n_snapshots: int) -> _Log:
     if not 1 <= len(attributes) <= MOST_ATTRIBUTES:
         raise ValueError(f"attributes must be 1 to {MOST_ATTRIBUTES} columns, not {len(attributes)}")
     if n_snapshots < 0 or n_snapshots > np.iinfo(np.int32).max:
