@@ -1,6 +1,8 @@
 """Logs for the bench of the kernels, made in memory: like the paper's data sets in size and behaviour."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -108,17 +110,25 @@ def tcp_like(n_objects: int, n_snapshots: int, connections: int = 400_000, windo
     return _log(snapshot, np.concatenate([np.arange(n_objects), item[order]]), columns, n_snapshots)
 
 
-def positions_at(log: Log, snapshots: np.ndarray) -> list[np.ndarray]:
-    """The points of who is alive, at each of some ascending snapshots."""
-    points = np.full((int(log.object.max()) + 1, len(log.attributes)), np.nan)
-    tables, begin = [], 0
+def positions_before(log: Log, snapshots: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The table of positions before each of some ascending snapshots; NaN: not alive."""
+    table = np.full((int(log.object.max()) + 1, len(log.attributes)), np.nan)
+    begin = 0
     for at in snapshots:
-        end = int(np.searchsorted(log.snapshot, at, side="right"))
+        end = int(np.searchsorted(log.snapshot, at))
         for axis, column in enumerate(log.attributes):
-            points[log.object[begin:end], axis] = column[begin:end]  # of repeated ones the last counts
-        tables.append(points[~np.isnan(points).any(axis=1)])
+            table[log.object[begin:end], axis] = column[begin:end]  # of repeated ones the last counts
+        yield int(at), table.copy()
         begin = end
-    return tables
+
+
+def updates_of(log: Log, begin: int, end: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Objects and points of the updates of each snapshot begin..end-1."""
+    borders = np.searchsorted(log.snapshot, np.arange(begin, end + 1))
+    return [
+        (log.object[first:last], np.column_stack([column[first:last] for column in log.attributes]))
+        for first, last in pairwise(borders)
+    ]
 
 
 def part_of(log: Log, begin: int, end: int) -> Log:
@@ -136,7 +146,7 @@ def part_of(log: Log, begin: int, end: int) -> Log:
 @entry_point
 def _write(item, column, table, axis):  # type: ignore[no-untyped-def]
     for row in range(len(item)):
-        table[item[row], axis] = column[row]
+        table[np.uint32(item[row]), axis] = column[row]
 
 
 def apply_all(log: Log, table: np.ndarray) -> None:

@@ -15,7 +15,17 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
-from kernel_logs import Log, apply_all, nba_like, part_of, positions_at, stocks_like, synthetic, tcp_like
+from kernel_logs import (
+    Log,
+    apply_all,
+    nba_like,
+    part_of,
+    positions_before,
+    stocks_like,
+    synthetic,
+    tcp_like,
+    updates_of,
+)
 
 from skyarchive.kernels.timeline import Method, mbr_intervals, naive_tests, skyline_intervals
 from skyarchive.output import render
@@ -23,8 +33,8 @@ from skyarchive.output import render
 REPEATS = 3
 CFPS = (10, 25, 50, 100, 200)
 """The paper finds 10 to 100 good."""
-SAMPLED = 60
-"""Snapshots at which a method is run that would take too long on all."""
+RUNS, RUN = 6, 40
+"""moocore would take too long on all snapshots: it gets so many runs of so many of them."""
 Row = dict[str, Any]
 
 
@@ -67,15 +77,22 @@ def against_naive(data: str, log: Log, target: str, snapshots: int | None = None
 
 
 def against_moocore(data: str, log: Log, target: str) -> Iterator[Row]:
-    """moocore's skyline of each snapshot, measured on a sample of them; its points are ready, which is not counted."""
+    """moocore's skyline of each snapshot, with its updates written into a table of points; no intervals."""
     with suppress(ImportError):
         is_nondominated = import_module("moocore").is_nondominated
         ours = best(partial(answer, log))
-        chosen = np.linspace(0, log.n_snapshots - 1, SAMPLED).astype(int)
-        tables = positions_at(log, chosen)
-        each = [best(partial(is_nondominated, table, keep_weakly=True)) for table in tables if len(table)]
-        theirs = sum(each) * log.n_snapshots / SAMPLED
-        yield _row(data, "moocore per snapshot", target, ours, theirs, f"moocore on {SAMPLED} snapshots")
+        chosen = np.linspace(1, log.n_snapshots - RUN, RUNS).astype(int)
+        runs = [(table, updates_of(log, first, first + RUN)) for first, table in positions_before(log, chosen)]
+
+        def every_snapshot() -> None:
+            for table, updates in runs:
+                for item, points in updates:
+                    table[item] = points
+                    alive = ~np.isnan(table[:, 0])
+                    is_nondominated(table if alive.all() else table[alive], keep_weakly=True)
+
+        theirs = best(every_snapshot) * log.n_snapshots / (RUN * RUNS)
+        yield _row(data, "moocore per snapshot", target, ours, theirs, f"moocore on {RUNS} runs of {RUN} snapshots")
 
 
 def against_mbr(data: str, log: Log, target: str) -> Iterator[Row]:
@@ -169,9 +186,7 @@ def _counted(parameter: str, case: dict[str, Any]) -> Row:
         "post": done.post_tests,
         "reconstructions": done.reconstructions,
         "candidates_per_snapshot": round(done.candidates / log.n_snapshots, 1),
-        "time_ratio": round(
-            best(partial(answer, log, "naive"), 1) / best(lambda: mbr_intervals(*columns, cfp=case["cfp"])), 1
-        ),
+        "time_ratio": round(best(partial(answer, log, "naive"), 1) / seconds, 1),
     }
 
 

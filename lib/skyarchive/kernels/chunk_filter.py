@@ -30,17 +30,31 @@ _NOT_PRUNED, _PRUNED = -2, -1
 """In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
 
 
-@entry_point
-def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
-    """The rows of objects that have a slot; gives their number."""
-    count = 0
-    for row in range(len(item)):
-        mine = slot[item[row]]
+@inlined
+def _collect(item, slot, begin, end, rows, slots, count):  # type: ignore[no-untyped-def]
+    for row in range(begin, end):
+        mine = slot[np.uint32(item[row])]
         if mine >= 0:
             rows[count] = row
             slots[count] = mine
             count += 1
     return count
+
+
+@entry_point
+def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
+    """The rows of objects that have a slot; gives their number.
+
+    Few have: four rows are looked at together, as -1 & -1 is -1 and nothing else is.
+    """
+    count = 0
+    in_fours = len(item) & ~3
+    for row in range(0, in_fours, 4):
+        first = slot[np.uint32(item[row])] & slot[np.uint32(item[row + 1])]
+        second = slot[np.uint32(item[row + 2])] & slot[np.uint32(item[row + 3])]
+        if first & second != -1:
+            count = _collect(item, slot, row, row + 4, rows, slots, count)
+    return _collect(item, slot, in_fours, len(item), rows, slots, count)
 
 
 @entry_point
@@ -134,10 +148,11 @@ def _compact(item, mask, last, kept):  # type: ignore[no-untyped-def]
     """
     count = 0
     for row in range(len(item)):
+        who = np.uint32(item[row])  # unsigned: a signed index could count from the end, which takes time to rule out
         is_pruned = mask[row] != 0
         kept[count] = row
-        count += 1 - (is_pruned & last[item[row]])
-        last[item[row]] = (row << 1) | is_pruned
+        count += 1 - (is_pruned & last[who])
+        last[who] = (row << 1) | is_pruned
     return count
 
 
@@ -155,7 +170,7 @@ def _gather(kept, snapshot, item, mask, when, who, leaves):  # type: ignore[no-u
 def _note_last(item, last):  # type: ignore[no-untyped-def]
     """Like _compact where nothing is pruned."""
     for row in range(len(item)):
-        last[item[row]] = row << 1
+        last[np.uint32(item[row])] = row << 1
 
 
 @entry_point
