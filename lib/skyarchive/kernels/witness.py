@@ -13,7 +13,7 @@ from skyarchive.kernels.members import SIZE
 
 UPDATES_PER_OBJECT = 32
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
-SHORTEST_CHUNK = 1 << 16
+SHORTEST_CHUNK = 1 << 14
 """In updates."""
 CROWD_SAMPLE = 1024
 CROWD_SHARE = 1 / 16
