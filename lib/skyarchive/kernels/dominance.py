@@ -1,0 +1,39 @@
+"""The one meaning of 'beats' that all kernels share."""
+
+import numpy as np
+
+from skyarchive.kernels.compiling import inlined
+
+
+@inlined
+def beats(points, a, b):  # type: ignore[no-untyped-def]
+    """Whether row a of `points` is at least as good as row b everywhere and better somewhere."""
+    better = False
+    for axis in range(points.shape[1]):
+        if points[a, axis] > points[b, axis]:
+            return False
+        if points[a, axis] < points[b, axis]:
+            better = True
+    return better
+
+
+@inlined
+def relation(points, a, b):  # type: ignore[no-untyped-def]
+    """1 if row a beats row b, -1 if b beats a, 0 if neither does."""
+    better = False
+    worse = False
+    for axis in range(points.shape[1]):
+        better |= points[a, axis] < points[b, axis]
+        worse |= points[a, axis] > points[b, axis]
+        if better and worse:
+            return 0
+    return int(better) - int(worse)
+
+
+@inlined
+def is_position(points, row):  # type: ignore[no-untyped-def]
+    """Whether row `row` is a position; one NaN makes it 'gone'."""
+    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
+        if np.isnan(points[row, axis]):
+            return False
+    return True

@@ -1,0 +1,140 @@
+"""The skyline's members in one sorted list per attribute.
+
+`values[axis]` are the members' values on an attribute, ascending, and `nodes[axis]` whose they are; `tally[SIZE]`
+is the number of members.
+"""
+
+import numpy as np
+
+from skyarchive.kernels.compiling import inlined, inner
+from skyarchive.kernels.dominance import beats
+from skyarchive.kernels.links import MEMBER, NOBODY, WITNESS
+
+SIZE, TOUCHED, HINT, SNAPSHOT, CROWDED = 0, 1, 2, 3, 4
+"""Places in `tally`: members; nodes touched in this snapshot; the witness found last; the snapshot; objects in the
+crowd."""
+TALLY = 5
+
+
+@inlined
+def first_at_least(values, axis, size, value):  # type: ignore[no-untyped-def]
+    """How many members are below a value on one attribute."""
+    low = 0
+    while size > 0:
+        half = size >> 1
+        if values[axis, low + half] < value:
+            low += half + 1
+            size -= half + 1
+        else:
+            size = half
+    return low
+
+
+@inlined
+def first_above(values, axis, size, value):  # type: ignore[no-untyped-def]
+    """How many members are at or below a value on one attribute."""
+    low = 0
+    while size > 0:
+        half = size >> 1
+        if values[axis, low + half] <= value:
+            low += half + 1
+            size -= half + 1
+        else:
+            size = half
+    return low
+
+
+@inlined
+def _rank_of(values, nodes, axis, size, value, node):  # type: ignore[no-untyped-def]
+    """Where a member stands in the list of an attribute in which it is known by `value`."""
+    rank = first_at_least(values, axis, size, value)
+    while nodes[axis, rank] != node:
+        rank += 1
+    return rank
+
+
+@inlined
+def _make_way(part):  # type: ignore[no-untyped-def]
+    """Moves everything one place up, over the last. An unsigned index, as numba takes a signed one for one that may
+    count from the end, and then does not vectorise."""
+    at = np.uintp(len(part) - 1)
+    while at > np.uintp(0):
+        part[at] = part[at - np.uintp(1)]
+        at -= np.uintp(1)
+
+
+@inlined
+def _close_up(part):  # type: ignore[no-untyped-def]
+    """Moves everything one place down, over the first."""
+    for at in range(len(part) - 1):
+        part[at] = part[at + 1]
+
+
+@inner
+def enlist(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
+    """Puts a node into the lists."""
+    size = tally[SIZE]
+    for axis in range(points.shape[1]):
+        value = points[node, axis]
+        rank = first_above(values, axis, size, value)
+        _make_way(values[axis, rank : size + 1])
+        _make_way(nodes[axis, rank : size + 1])
+        values[axis, rank] = value
+        nodes[axis, rank] = node
+    tally[SIZE] = size + 1
+
+
+@inner
+def strike(points, values, nodes, tally, node, position):  # type: ignore[no-untyped-def]
+    """Takes a node off the lists that stands in them as row `position` of `points` says."""
+    size = tally[SIZE]
+    for axis in range(points.shape[1]):
+        rank = _rank_of(values, nodes, axis, size, points[position, axis], node)
+        _close_up(values[axis, rank:size])
+        _close_up(nodes[axis, rank:size])
+    tally[SIZE] = size - 1
+
+
+@inlined
+def relocate(values, nodes, size, axis, node, rank, value):  # type: ignore[no-untyped-def]
+    """The value of a member that stands at `rank` or behind others of its value changes: only those between old and
+    new rank make way."""
+    while nodes[axis, rank] != node:
+        rank += 1
+    if value > values[axis, rank]:
+        while rank < size - 1 and values[axis, rank + 1] < value:
+            values[axis, rank] = values[axis, rank + 1]
+            nodes[axis, rank] = nodes[axis, rank + 1]
+            rank += 1
+    else:
+        while rank > 0 and values[axis, rank - 1] > value:
+            values[axis, rank] = values[axis, rank - 1]
+            nodes[axis, rank] = nodes[axis, rank - 1]
+            rank -= 1
+    values[axis, rank] = value
+    nodes[axis, rank] = node
+
+
+@inner
+def search_witness(points, links, values, nodes, tally, node):  # type: ignore[no-untyped-def]
+    """A member that beats the node, or NOBODY.
+
+    Only members that are not worse on any attribute can beat it, so those are tried that come before it in
+    the list where it ranks best. What beat the last one often beats the next.
+    """
+    hint = tally[HINT]
+    if hint != NOBODY and links[hint, WITNESS] == MEMBER and beats(points, hint, node):
+        return hint
+    fewest = tally[SIZE]
+    best = 0
+    for axis in range(points.shape[1]):
+        rank = first_above(values, axis, fewest, points[node, axis])  # of the others only a lower rank counts
+        if rank < fewest:
+            fewest = rank
+            best = axis
+    for at in range(fewest - 1, -1, -1):
+        rival = int(nodes[best, at])
+        if beats(points, rival, node):
+            tally[HINT] = rival
+            return rival
+    return NOBODY

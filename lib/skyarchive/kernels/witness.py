@@ -1,0 +1,81 @@
+"""The default method: a filter per chunk of snapshots, and behind it an engine that remembers witnesses."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from skyarchive.kernels.blocks import point_blocks, sampled_points
+from skyarchive.kernels.chunk_filter import Chunk, ChunkFilter
+from skyarchive.kernels.engine import Engine, advance, new_engine
+from skyarchive.kernels.intervals import Book, Intervals
+from skyarchive.kernels.members import SIZE
+
+UPDATES_PER_OBJECT = 32
+"""A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
+SHORTEST_CHUNK = 1 << 14
+"""In updates."""
+CROWD_SAMPLE = 1024
+CROWD_SHARE = 1 / 16
+"""A position is a crowd when it is this share of a sample of the updates."""
+_NO_FLAGS = np.empty(0, np.bool_)
+
+
+def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]:
+    """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
+    is nobody yet who could prune."""
+    size = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
+    borders = [0, int(np.searchsorted(snapshot, snapshot[0], side="right"))]
+    while borders[-1] < len(snapshot):
+        last = snapshot[min(borders[-1] + size, len(snapshot)) - 1]
+        borders.append(int(np.searchsorted(snapshot, last, side="right")))
+    return list(pairwise(borders))
+
+
+def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """The position where very many objects stand, or NaN."""
+    sample = sampled_points(columns, CROWD_SAMPLE) + 0.0  # no -0.0, which would sort like 0.0 and look different
+    sample = sample[np.lexsort(sample.T)]
+    starts = np.flatnonzero(np.r_[True, (sample[1:] != sample[:-1]).any(axis=1)])
+    lengths = np.diff(np.r_[starts, len(sample)])
+    largest = int(np.argmax(lengths))
+    if lengths[largest] < max(CROWD_SHARE * len(sample), 2):
+        return np.full(len(columns), np.nan)
+    return sample[starts[largest]]
+
+
+def _members(engine: Engine, n_objects: int) -> np.ndarray:
+    nodes = engine.nodes[0, : engine.tally[SIZE]]
+    return nodes[nodes < n_objects]
+
+
+def _frozen(values: np.ndarray) -> np.ndarray:
+    """Read-only like the log's own columns, so that the engine is compiled for one kind only."""
+    values.flags.writeable = False
+    return values
+
+
+def intervals(
+    snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int
+) -> Intervals:
+    """The intervals of a checked log."""
+    engine = new_engine(n_objects, crowd_of(columns))
+    book = Book(n_objects)
+    borders = chunk_borders(snapshot, n_objects)
+    pruning = ChunkFilter(n_objects, len(columns), max(end - begin for begin, end in borders))
+    for begin, end in borders:
+        chunk = Chunk(snapshot[begin:end], item[begin:end], [column[begin:end] for column in columns])
+        back = pruning.open(chunk, _members(engine, n_objects))
+        if len(back):
+            when = np.full(len(back), snapshot[begin])
+            book.write(advance, engine, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS, False)
+        is_last = end == len(snapshot)
+        if pruning.is_on:
+            when, who, rows, leaves = pruning.kept(chunk)
+            book.write(advance, engine, _frozen(when), _frozen(who), rows, leaves, is_last)
+        else:
+            for part, rows in point_blocks(columns, begin, end):
+                last_part = is_last and part.stop == end
+                book.write(advance, engine, snapshot[part], item[part], rows, _NO_FLAGS, last_part)
+        pruning.close(chunk)
+    return book.finished(n_snapshots)

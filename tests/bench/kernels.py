@@ -1,0 +1,209 @@
+"""What the timeline kernels cost, as ratios within one run on one core: `python tests/bench/kernels.py`.
+
+Prints one table of times and one of the paper's counters. Rows say in `note` what was measured only in part.
+moocore is not among the project's dependencies: its rows are left out where it is not installed.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from kernel_logs import (
+    Log,
+    apply_all,
+    nba_like,
+    part_of,
+    positions_before,
+    stocks_like,
+    synthetic,
+    tcp_like,
+    updates_of,
+)
+
+from skyarchive.kernels.timeline import Method, mbr_intervals, naive_tests, skyline_intervals
+from skyarchive.output import render
+
+REPEATS = 3
+CFPS = (10, 25, 50, 100, 200)
+"""The paper finds 10 to 100 good."""
+RUNS, RUN = 6, 40
+"""moocore would take too long on all snapshots: it gets so many runs of so many of them."""
+Row = dict[str, Any]
+
+
+def best(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Seconds of the best of some runs."""
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def answer(log: Log, method: Method = "witness") -> Any:
+    return skyline_intervals(log.snapshot, log.object, log.attributes, log.n_snapshots, method)
+
+
+def _row(data: str, against: str, target: str, ours: float, theirs: float, note: str = "") -> Row:
+    return {
+        "data": data,
+        "against": against,
+        "ratio": round(theirs / ours, 1),
+        "target": target,
+        "ours_s": round(ours, 4),
+        "theirs_s": round(theirs, 4),
+        "note": note,
+    }
+
+
+def against_naive(data: str, log: Log, target: str, snapshots: int | None = None) -> Iterator[Row]:
+    """`snapshots`: naive on so many in the middle only, and the time taken for all of them in proportion."""
+    ours = best(partial(answer, log))
+    if snapshots is None:
+        yield _row(data, "naive", target, ours, best(partial(answer, log, "naive")))
+        return
+    begin = (log.n_snapshots - snapshots) // 2
+    some = part_of(log, begin, begin + snapshots)
+    theirs = best(partial(answer, some, "naive"), 1) * log.n_snapshots / snapshots
+    yield _row(data, "naive", target, ours, theirs, f"naive on {snapshots} of {log.n_snapshots} snapshots")
+
+
+def against_moocore(data: str, log: Log, target: str) -> Iterator[Row]:
+    """moocore's skyline of each snapshot, with its updates written into a table of points; no intervals."""
+    with suppress(ImportError):
+        is_nondominated = import_module("moocore").is_nondominated
+        ours = best(partial(answer, log))
+        chosen = np.linspace(1, log.n_snapshots - RUN, RUNS).astype(int)
+        runs = [(table, updates_of(log, first, first + RUN)) for first, table in positions_before(log, chosen)]
+
+        def every_snapshot() -> None:
+            for table, updates in runs:
+                for item, points in updates:
+                    table[item] = points
+                    alive = ~np.isnan(table[:, 0])
+                    is_nondominated(table if alive.all() else table[alive], keep_weakly=True)
+
+        theirs = best(every_snapshot) * log.n_snapshots / (RUN * RUNS)
+        yield _row(data, "moocore per snapshot", target, ours, theirs, f"moocore on {RUNS} runs of {RUN} snapshots")
+
+
+def against_mbr(data: str, log: Log, target: str) -> Iterator[Row]:
+    columns = (log.snapshot, log.object, log.attributes, log.n_snapshots)
+    times = {cfp: best(lambda cfp=cfp: mbr_intervals(*columns, cfp=cfp)) for cfp in CFPS}  # type: ignore[misc]
+    tuned = min(times, key=times.__getitem__)
+    yield _row(data, f"mbr, cfp {tuned}", target, best(partial(answer, log)), times[tuned], f"best cfp of {CFPS}")
+
+
+def against_applying(data: str, log: Log) -> Iterator[Row]:
+    """Here theirs is the limit: the ratio is ours to it."""
+    table = np.empty((int(log.object.max()) + 1, len(log.attributes)))
+    ours, limit = best(partial(answer, log)), best(partial(apply_all, log, table))
+    yield {**_row(data, "only writing updates", "≤ 3", ours, limit, "ours / theirs"), "ratio": round(ours / limit, 2)}
+
+
+def two_processes(data: str, log: Log) -> Iterator[Row]:
+    """The two halves of the log, each with its keyframe, in one process one after the other and in two."""
+    half = log.n_snapshots // 2
+    parts = [part_of(log, 0, half), part_of(log, half, log.n_snapshots)]
+    with ProcessPoolExecutor(2, get_context("fork"), _keep, (parts,)) as pool:
+        list(pool.map(_answer_kept, [0, 1], chunksize=1))  # both have loaded the compiled code
+        ours = best(lambda: list(pool.map(_answer_kept, [0, 1], chunksize=1)))
+        theirs = best(lambda: [pool.submit(_answer_kept, which).result() for which in (0, 1)])
+    yield _row(data, "one process", "≥ 1.6", ours, theirs)
+
+
+_kept: list[Log] = []
+
+
+def _keep(parts: list[Log]) -> None:
+    _kept.extend(parts)
+
+
+def _answer_kept(which: int) -> None:
+    for _ in range(5):  # so that handing out the work does not count
+        answer(_kept[which])
+
+
+def rows(quick: bool = False) -> Iterator[Row]:
+    """The table of times. `quick` shortens the logs ten times: to try the bench, not to judge by."""
+    scale = 10 if quick else 1
+    n_snapshots = 10_000 // scale
+    name = "SYN N 5000 m 3"
+    log = synthetic(5000, 3, n_snapshots)
+    answer(log)  # the compiled code is loaded
+    yield from against_naive(name, log, "≥ 22")
+    yield from against_moocore(name, log, "≥ 220")
+    yield from against_mbr(name, log, "≥ 4.5")
+    yield from against_applying(name, log)
+    yield from two_processes(name, log)
+    yield from against_naive("SYN N 50000 m 3", synthetic(50_000, 3, n_snapshots), "≥ 40", 1000 // scale)
+    yield from against_naive("SYN N 5000 m 5", synthetic(5000, 5, n_snapshots), "≥ 100", 1000 // scale)
+    yield from against_naive("SYN N 5000 m 8", synthetic(5000, 8, n_snapshots), "≥ 250", 200 // scale)
+    log = nba_like(1225, 16_423 // scale)
+    yield from against_naive("NBA-like", log, "≥ 20")
+    yield from against_moocore("NBA-like", log, "≥ 180")
+    yield from against_naive("stocks-like", stocks_like(1704, 2000 // scale), "≥ 2.8")
+    yield from against_moocore("TCP-like counts", tcp_like(7776, 25_920 // scale), "≥ 250")
+
+
+def counters(base_snapshots: int = 1000) -> Iterator[Row]:
+    """The paper's figures in its own measure: dominance tests that MBR pruning saves, one parameter at a time."""
+    base = {"n_objects": 5000, "width": 3, "n_snapshots": base_snapshots, "share": 0.025, "cfp": 50}
+    varied: dict[str, tuple[float, ...]] = {
+        "n_snapshots": (base_snapshots // 2, base_snapshots, base_snapshots * 2),
+        "n_objects": (500, 2000, 5000, 10_000),
+        "share": (0.005, 0.025, 0.1, 0.2),
+        "width": (2, 3, 4, 5),
+        "cfp": (1, 10, 50, 200, 1000),
+    }
+    for parameter, values in varied.items():
+        for value in values:
+            yield _counted(parameter, {**base, parameter: value})
+
+
+def _counted(parameter: str, case: dict[str, Any]) -> Row:
+    log = synthetic(case["n_objects"], case["width"], case["n_snapshots"], case["share"])
+    columns = (log.snapshot, log.object, log.attributes, log.n_snapshots)
+    *_, done = mbr_intervals(*columns, cfp=case["cfp"])
+    naive = naive_tests(*columns)
+    seconds = best(lambda: mbr_intervals(*columns, cfp=case["cfp"]))
+    return {
+        "varied": parameter,
+        "value": case[parameter],
+        "naive_tests": naive,
+        "mbr_tests": done.tests,
+        "saved": f"{1 - done.tests / naive:.1%}",
+        "pre": done.pre_tests,
+        "sky": done.sky_tests,
+        "post": done.post_tests,
+        "reconstructions": done.reconstructions,
+        "candidates_per_snapshot": round(done.candidates / log.n_snapshots, 1),
+        "time_ratio": round(best(partial(answer, log, "naive"), 1) / seconds, 1),
+    }
+
+
+def show(title: str, found: Iterator[Row]) -> None:
+    table = list(found)
+    render(list(table[0]), [tuple(row.values()) for row in table], "table", title=title)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="logs ten times shorter")
+    parser.add_argument("--counters", action="store_true", help="the paper's counters only")
+    chosen = parser.parse_args()
+    if not chosen.counters:
+        show("witness against the others, best of 3, seconds", rows(chosen.quick))
+    show("Dominance tests saved by MBR pruning (SYN)", counters(200 if chosen.quick else 1000))
+
+
+if __name__ == "__main__":
+    main()
