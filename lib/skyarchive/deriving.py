@@ -136,6 +136,7 @@ class _Results:
         fingerprints = {
             "carry": fingerprints_by_period(carry, content),
             "updates": fingerprints_by_period(updates, list(updates.columns)),
+            "snapshots": fingerprints_by_period(derived.snapshots, ["period", "snapshot", "time", "label"]),
         }
         carry = _with_fingerprints(carry, fingerprints["carry"])
         return cls(derived, carry, summary, fingerprints)
@@ -255,7 +256,11 @@ def _records(run: Run, start: _Start, results: _Results, periods: list[str]) -> 
                 "carry": starts_from,
                 "definition": run.workshop.definition.fingerprint(STEP),
             },
-            output_fingerprints={"updates": updates_print, "carry": carry_print},
+            output_fingerprints={
+                "updates": updates_print,
+                "snapshots": results.fingerprints["snapshots"].get(period, (0, EMPTY))[1],
+                "carry": carry_print,
+            },
             details={
                 "snapshots": summary["snapshots"],
                 "objects_carried": results.fingerprints["carry"][period][0] - 1,

@@ -23,7 +23,17 @@ def _derive(workshop: Workshop, periods: list[str]) -> Outcome:
     return derive_periods(workshop, periods)
 
 
-_RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {"ingest": _ingest, "derive": _derive}
+def _skyline(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.skylining import skyline_periods
+
+    return skyline_periods(workshop, periods)
+
+
+_RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {
+    "ingest": _ingest,
+    "derive": _derive,
+    "skyline": _skyline,
+}
 
 
 def checked_steps(text: str | None) -> list[str]:

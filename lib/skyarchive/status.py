@@ -13,7 +13,7 @@ from skyarchive.settings import Settings
 State = Literal["absent", "current", "stale", "unfinished"]
 NOTHING = "none"
 """Fingerprint of what an archive's first period starts from."""
-STEPS = ("ingest", "derive")
+STEPS = ("ingest", "derive", "skyline")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
         status = PeriodStatus(definition.name, period)
         status.steps["ingest"] = _ingest_state(definition, ledger, inventory, period)
         status.steps["derive"] = _derive_state(definition, ledger, statuses, period)
+        status.steps["skyline"] = _skyline_state(definition, ledger, status.steps["derive"], period)
         for step, periods in unfinished.items():
             if period in periods:
                 why = f"{step} stopped in the middle; the last good version is read, run {step} again"
@@ -139,14 +140,38 @@ def _derive_state(
     return StepState("current")
 
 
+def skyline_inputs(derived: Publication) -> dict[str, str]:
+    """Fingerprints of what a period's skylines are computed from."""
+    return {
+        "updates": derived.output_fingerprints["updates"],
+        "snapshots": derived.output_fingerprints["snapshots"],
+        "carry": derived.input_fingerprints["carry"],
+    }
+
+
+def _skyline_state(definition: Definition, ledger: Ledger, derive: StepState, period: str) -> StepState:
+    published = ledger.of("skyline").get(period)
+    if published is None:
+        return StepState("absent")
+    derived = ledger.of("derive").get(period)
+    known = {key: value for key, value in published.input_fingerprints.items() if key != "definition"}
+    if derived is None or known != skyline_inputs(derived):
+        return StepState("stale", "its updates changed")
+    if derive.state != "current":
+        return StepState("stale", derive.why)
+    return _definition_state(definition, published)
+
+
 def _counts(ledger: Ledger, period: str) -> dict[str, Any]:
     """Rows and versions of what is published."""
-    ingested, derived = (ledger.of(step).get(period) for step in STEPS)
+    ingested, derived, skyline = (ledger.of(step).get(period) for step in ("ingest", "derive", "skyline"))
     return {
         "raw_rows": ingested.rows_out if ingested else None,
         "refused": ingested.rows_in - ingested.rows_out if ingested else None,
         "snapshots": derived.details["snapshots"] if derived else None,
         "updates": derived.rows_out if derived else None,
+        "intervals": skyline.rows_out if skyline else None,
         "raw_version": ingested.output_versions["raw"] if ingested else None,
         "updates_version": derived.output_versions["updates"] if derived else None,
+        "skyline_version": skyline.output_versions["skyline"] if skyline else None,
     }

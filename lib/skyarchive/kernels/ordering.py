@@ -1,0 +1,43 @@
+"""Rows of a log as they come from a shuffle, brought into order: one pass, whatever order they are in."""
+
+import numpy as np
+
+from skyarchive.kernels.compiling import entry_point
+
+
+@entry_point
+def _counting_sort(snapshot, start, order):  # type: ignore[no-untyped-def]
+    """`start` holds a zero per snapshot and one more; stable."""
+    for row in range(len(snapshot)):
+        start[snapshot[row] + 1] += 1
+    for at in range(len(start) - 1):
+        start[at + 1] += start[at]
+    for row in range(len(snapshot)):
+        at = start[snapshot[row]]
+        order[at] = row
+        start[snapshot[row]] = at + 1
+
+
+@entry_point
+def _latest(snapshot, item, row_of):  # type: ignore[no-untyped-def]
+    """`row_of` holds a -1 per object."""
+    for row in range(len(snapshot)):
+        known = row_of[item[row]]
+        if known < 0 or snapshot[row] > snapshot[known]:
+            row_of[item[row]] = row
+
+
+def in_snapshot_order(snapshot: np.ndarray, n_snapshots: int) -> np.ndarray:
+    """The row numbers in the order of their snapshots."""
+    if len(snapshot) and not 0 <= snapshot.min() <= snapshot.max() < n_snapshots:
+        raise ValueError(f"snapshot must be in 0..{n_snapshots - 1}")
+    order = np.empty(len(snapshot), np.int64)
+    _counting_sort(snapshot, np.zeros(n_snapshots + 1, np.int64), order)
+    return order
+
+
+def last_rows(snapshot: np.ndarray, item: np.ndarray, n_objects: int) -> np.ndarray:
+    """The row number of each object's last snapshot; objects are numbered 0..n_objects-1."""
+    row_of = np.full(n_objects, -1, np.int64)
+    _latest(snapshot, item, row_of)
+    return row_of[row_of >= 0]
