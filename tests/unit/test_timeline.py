@@ -131,14 +131,23 @@ def test_leaving_and_returning_within_a_snapshot_changes_nothing(method: Method)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_crowd_that_rises_and_falls_again_and_again(method: Method) -> None:
-    """1500 objects at one position win whenever a single one goes: more intervals than there was room for."""
+@pytest.mark.parametrize("n_snapshots", [2, 9])
+def test_a_crowd_that_rises_and_falls_again_and_again(method: Method, n_snapshots: int) -> None:
+    """1500 objects at one position win whenever a single one goes: more intervals than there was room for, in the
+    last snapshot or before it."""
     crowd = [(0, item, (1.0, 1.0)) for item in range(1, 1501)]
-    flicker = [(at, 0, (0.0, 0.0) if at % 2 else (np.nan, 0.0)) for at in range(1, 9)]
-    log = small_log(crowd + flicker, 9)
-    intervals = found(log, method)
-    assert intervals[:4] == [(0, at, at) for at in (1, 3, 5, 7)]
-    assert intervals[4:] == [(item, at, at) for item in range(1, 1501) for at in (0, 2, 4, 6, 8)]
+    flicker = [(at, 0, (0.0, 0.0) if at % 2 else (np.nan, 0.0)) for at in range(1, n_snapshots)]
+    single = [(0, at, at) for at in range(1, n_snapshots, 2)]
+    many = [(item, at, at) for item in range(1, 1501) for at in range(0, n_snapshots, 2)]
+    assert found(small_log(crowd + flicker, n_snapshots), method) == single + many
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_who_leaves_equal_ones_behind_beats_them(method: Method) -> None:
+    """Two stand at one position and one of them gets better; a third stands elsewhere, and many more are beaten."""
+    others = [(0, item, (9.0, 9.0)) for item in range(3, 30)]
+    log = small_log([(0, 0, (4.0, 4.0)), (0, 1, (4.0, 4.0)), (0, 2, (1.0, 8.0)), *others, (1, 1, (3.0, 4.0))], 2)
+    assert found(log, method) == [(0, 0, 0), (1, 0, 1), (2, 0, 1)]
 
 
 @pytest.mark.parametrize("method", METHODS)
