@@ -6,7 +6,7 @@ that a crash left behind stays out of sight. `runs`, `quality` and `files` are r
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from skyarchive.duck import check_read_only, duckdb_type, new_session, quoted, s
 from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
 from skyarchive.names import IDENTIFIER, TABLES
 from skyarchive.settings import Settings
+from skyarchive.views import SOURCES, view_query
 
 TableName = tuple[str, str]
 """(archive, table)."""
@@ -123,12 +124,14 @@ class Lake:
         return {field["name"]: spark_type(field["type"]) for field in fields}
 
     def connect(
-        self, sql_tables: Iterable[TableName], versions: Mapping[TableName, int] | None = None
+        self, sql_tables: Collection[TableName], versions: Mapping[TableName, int] | None = None
     ) -> duckdb.DuckDBPyConnection:
         """A DuckDB session with a view `archive.table` of each table, at the given or published version."""
         session = new_session()
         published: dict[str, dict[str, int]] = {}
-        for archive, table in sorted(set(sql_tables)):
+        views = {(archive, view) for archive, view in sql_tables if view in SOURCES}
+        behind = {(archive, SOURCES[view]) for archive, view in views}
+        for archive, table in sorted(set(sql_tables) - views | behind):
             version = (versions or {}).get((archive, table))
             if version is None:
                 if archive not in published:
@@ -140,6 +143,8 @@ class Lake:
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")
                 session.execute(f"CREATE VIEW {view} AS {self._select(archive, table, version)}")
+        for archive, name in views:
+            session.execute(f"CREATE VIEW {quoted(archive)}.{quoted(name)} AS {view_query(archive, name)}")
         return session
 
     def query(self, sql: str, versions: Mapping[TableName, int] | None = None) -> Result:
@@ -147,8 +152,9 @@ class Lake:
         with self._explained():
             check_read_only(sql)
         named = self.named_in(sql)
+        read = named | {(archive, SOURCES[view]) for archive, view in named if view in SOURCES}
         for archive, table in versions or {}:
-            if (archive, table) not in named:
+            if (archive, table) not in read:
                 raise SettingError(f"A version is given for {archive}.{table}, which the statement does not read.")
         session = self.connect(named, versions)
         with self._explained():
@@ -204,12 +210,17 @@ class Lake:
 
     def named_in(self, sql: str) -> set[TableName]:
         """The tables whose qualified name stands in the text; one too many costs only an unused view."""
-        names = [(archive, table) for archive in self.archives() for table in self.tables(archive)]
+        names = [(archive, table) for archive in self.archives() for table in self._readable(archive)]
         return {
             (archive, table)
             for archive, table in names
             if re.search(rf'\b{archive}"?\s*\.\s*"?{table}\b', sql, re.IGNORECASE)
         }
+
+    def _readable(self, archive: str) -> list[str]:
+        """The archive's tables, and the views over them."""
+        tables = self.tables(archive)
+        return tables + [view for view, source in SOURCES.items() if source in tables]
 
     def _log_versions(self, archive: str, table: str) -> list[int]:
         log = self.root / archive / table / "_delta_log"
@@ -246,7 +257,7 @@ class Lake:
             raise SkyarchiveError(f"The query fails: {' '.join(text.split()).rstrip('.!')}.") from error
 
     def _inventory(self) -> str:
-        names = [f"{archive}.{table}" for archive in self.archives() for table in self.tables(archive)]
+        names = [f"{archive}.{table}" for archive in self.archives() for table in self._readable(archive)]
         if not names:
             return f"The warehouse {self.root} has no tables yet."
         return f"The tables are {', '.join(names)}."

@@ -18,6 +18,8 @@ TABLE_ROWS = 1000
 """Rows that a table shows unless told otherwise; csv and json give all."""
 _NARROWEST = 8
 """Columns of the terminal that a table column needs to be readable at all."""
+_READABLE = 1e6
+"""Floats from here on are shown whole: they may be counts."""
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -76,7 +78,7 @@ def _print_table(columns: Sequence[str], rows: list[Row], title: str | None) -> 
         numeric = any(_is_number(row[index]) for row in rows)
         table.add_column(Text(_visible(name)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_visible(_text(value))) for value in row))
+        table.add_row(*(Text(_visible(_shown(value))) for value in row))
     if not console.is_terminal:
         # A pipe or file has no width to fit: every value stays whole and on its line.
         unbounded = console.options.update(width=sys.maxsize)
@@ -99,6 +101,11 @@ def _is_number(value: Any) -> bool:
 def _visible(text: str) -> str:
     """Text whose control characters are shown and not obeyed by the terminal; line breaks stay."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _shown(value: Any) -> str:
+    """A value in a table for eyes: of a long fraction the first digits, where csv and json give all."""
+    return f"{value:.7g}" if isinstance(value, float) and abs(value) < _READABLE else _text(value)
 
 
 def _text(value: Any) -> str:

@@ -35,7 +35,8 @@ def positions_at(
         from (
             select object, arg_max({packed}, snapshot) as latest
             from (
-                select object, snapshot, {columns} from {schema}.updates where period = $period and snapshot <= $snapshot
+                select object, snapshot, {columns} from {schema}.updates
+                where period = $period and snapshot <= $snapshot
                 union all
                 select object, -1, {columns} from {schema}.carry where period = $before and object is not null
             )
@@ -74,5 +75,5 @@ def misjudged(positions: Positions, members: Iterable[str]) -> list[str]:
         is_beaten |= beaten_by(positions.costs, point)
     for at in np.flatnonzero(is_member & ~is_beaten):  # a member may be beaten by somebody who is none
         is_beaten[at] = beats(positions.costs, positions.costs[at]).any()
-    wrong = [name for name, member, beaten in zip(positions.objects, is_member, is_beaten, strict=True) if member == beaten]
-    return wrong + sorted(claimed - set(positions.objects))
+    wrong = np.flatnonzero(is_member == is_beaten)
+    return [positions.objects[at] for at in wrong] + sorted(claimed - set(positions.objects))

@@ -7,12 +7,16 @@ from typing import Any
 import pyarrow as pa
 
 from skyarchive.definition import Definition
+from skyarchive.duck import quoted
 from skyarchive.lake import Lake
 from skyarchive.positions import misjudged, positions_at
 
 AUDITED = 3
 """Snapshots of every period that are computed again by brute force."""
-FIGURES = "period string, overlapping bigint, outside bigint, uncovered bigint, not_alive bigint, audited bigint, wrong bigint"
+FIGURES = (
+    "period string, overlapping bigint, outside bigint, uncovered bigint, not_alive bigint, "
+    "audited bigint, wrong bigint"
+)
 
 _FAULTS = """
 with spans as (
@@ -48,8 +52,8 @@ with spans as (
     window so_far as (partition by period order by snapshot)
 ), meetings as (
     select period, count(*) as n from (
-        select period, first_snapshot <= 1 + lag(last_snapshot) over (partition by period, object order by first_snapshot)
-            as meets from found) where meets group by period
+        select period, first_snapshot <= 1 + lag(last_snapshot) over so_far as meets from found
+        window so_far as (partition by period, object order by first_snapshot)) where meets group by period
 ), strays as (
     select period, count(*) as n from found join spans using (period)
     where first_snapshot < opening or last_snapshot > closing or (continued_from and first_snapshot > opening)
@@ -87,8 +91,10 @@ def judge(
     session.register("found", found)
     periods = pa.table({"period": list(before), "before": pa.array(list(before.values()), pa.string())})
     session.register("periods", periods)
-    counted = session.execute(_FAULTS.format(archive=archive, attribute=f'"{definition.attribute_names[0]}"')).fetchall()
-    rows, wrong = [], {}
+    faults = _FAULTS.format(archive=archive, attribute=quoted(definition.attribute_names[0]))
+    counted = session.execute(faults).fetchall()
+    rows: list[tuple[Any, ...]] = []
+    wrong: dict[str, list[str]] = {}
     for period, *figures in counted:
         spans = session.execute(
             f"select min(snapshot), max(snapshot) from {archive}.snapshots where period = ?", [period]

@@ -11,6 +11,7 @@ from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
 from skyarchive.lake import Lake, Result, TableName
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
+from skyarchive.views import SOURCES, view_query
 
 _QUERY = re.compile(r"\s*(select|with|from|values|describe|explain|show)\b", re.IGNORECASE)
 
@@ -21,7 +22,9 @@ def query_with_spark(settings: Settings, statement: str, versions: Mapping[Table
         raise SettingError("Only a query can be run (SELECT, WITH, FROM, VALUES, DESCRIBE): steps write the tables.")
     spark = build_session(settings)
     lake = Lake(settings)
-    for archive, table in lake.named_in(statement):
+    named = lake.named_in(statement)
+    views = {(archive, view) for archive, view in named if view in SOURCES}
+    for archive, table in named - views | {(archive, SOURCES[view]) for archive, view in views}:
         version = versions.get((archive, table), lake.published_versions(archive).get(table))
         if version is None:
             raise NotPublishedError(f"{archive}.{table} has no published version yet: run the step that makes it.")
@@ -29,6 +32,8 @@ def query_with_spark(settings: Settings, statement: str, versions: Mapping[Table
         spark.sql(f"create schema if not exists `{archive}`")
         spark.sql(f"drop view if exists `{archive}`.`{table}`")
         spark.sql(f"create view `{archive}`.`{table}` as select * from delta.`{path}` version as of {version}")
+    for archive, view in views:
+        spark.sql(f"create or replace view `{archive}`.`{view}` as {view_query(archive, view)}")
     try:
         frame = spark.sql(statement)
         return Result(frame.columns, _rows(frame.toLocalIterator()))

@@ -42,9 +42,9 @@ def _slope(closes: np.ndarray) -> float:
 
 @njit(cache=True)
 def _rounded(value: float, scale: float) -> float:
-    """Rounded to 1/scale, ties to even. Seven more digits are rounded first, so that floating error does not
+    """Rounded to 1/scale, ties to even. Nine more digits are rounded first, so that floating error does not
     decide a tie; adding zero makes -0.0 plain 0.0."""
-    return np.rint(np.rint(value * scale * 1e7) / 1e7) / scale + 0.0
+    return np.rint(np.rint(value * scale * 1e9) / 1e9) / scale + 0.0
 
 
 @njit(cache=True)

@@ -1,0 +1,104 @@
+"""Asking who was unbeaten: skyline, why, reigns, changes. They need no Spark and answer in about a second."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skyarchive.catalog import Catalog
+from skyarchive.commands.look import FormatOption, LimitOption
+from skyarchive.commands.options import ArchiveArgument
+from skyarchive.output import Format, limited, message, render
+from skyarchive.settings import load_settings
+
+if TYPE_CHECKING:
+    from skyarchive.questions import Answer, Questions
+
+AtOption = Annotated[
+    str,
+    typer.Option(
+        "--at",
+        help="A snapshot number, or a time (UTC): the last snapshot at or before it. A date alone is its midnight.",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    for command in (skyline, why, reigns, changes):
+        app.command()(command)
+
+
+def skyline(archive: ArchiveArgument, at: AtOption, format: FormatOption = "table", limit: LimitOption = None) -> None:
+    """Show who was unbeaten at a moment, with their attributes and since when.
+
+    Example: skyarchive skyline nba --at 2010-06-17
+    """
+    _show(_questions(archive).skyline(at), format, limit)
+
+
+def why(
+    archive: ArchiveArgument,
+    object: Annotated[str, typer.Argument(help="The object, or its name or a part of it.", show_default=False)],
+    at: AtOption,
+    format: FormatOption = "table",
+    limit: LimitOption = None,
+) -> None:
+    """Show who beats an object at a moment and by how much on each attribute.
+
+    If nobody does: since when it reigns and which rival comes nearest. A column ..._ahead says how much better the
+    other one is there; negative is worse.
+
+    Example: skyarchive why nba "Kobe Bryant" --at 2010-06-17
+    """
+    _show(_questions(archive).why(object, at), format, limit)
+
+
+def reigns(
+    archive: ArchiveArgument,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many of the longest reigns.")] = 20,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw them into this file (.svg, .png or .pdf).", show_default=False)
+    ] = None,
+    format: FormatOption = "table",
+) -> None:
+    """Show the longest reigns: who was unbeaten for how many snapshots without a break.
+
+    Example: skyarchive reigns nba --top 20 --plot reigns.svg
+    """
+    questions = _questions(archive)
+    answer = questions.reigns(top)
+    if plot is not None:
+        from skyarchive.pictures import draw_reigns
+
+        draw_reigns(questions, answer, plot)
+        message(f"Drawn into {plot}.")
+    _show(answer, format, None)
+
+
+def changes(
+    archive: ArchiveArgument,
+    start: Annotated[str, typer.Option("--from", help="After this snapshot or time.", show_default=False)],
+    end: Annotated[str, typer.Option("--to", help="Up to this snapshot or time.", show_default=False)],
+    format: FormatOption = "table",
+    limit: LimitOption = None,
+) -> None:
+    """Show who entered and who left the skyline, and who replaced whom.
+
+    Example: skyarchive changes nba --from 2010-04-01 --to 2010-06-30
+    """
+    _show(_questions(archive).changes(start, end), format, limit)
+
+
+def _questions(archive: str) -> "Questions":
+    from skyarchive.questions import Questions
+
+    settings = load_settings()
+    return Questions(settings, Catalog(settings).get(archive))
+
+
+def _show(answer: "Answer", format: Format, limit: int | None) -> None:
+    if answer.remark:
+        message(answer.remark)
+    render(answer.columns, limited(answer.rows, limit, format), format)

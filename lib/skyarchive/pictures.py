@@ -1,0 +1,122 @@
+"""Pictures of answers, for screen and print. Importing this takes half a second: import it late."""
+
+import textwrap
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.dates as mdates
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.questions import Answer, Questions
+
+KINDS = (".svg", ".png", ".pdf")
+_INK, _SOFT, _ACCENT, _GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
+_OTHER_REIGNS = "#c9d1db"
+_STYLE: Any = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "axes.edgecolor": _GRID,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "xtick.color": _SOFT,
+    "ytick.color": _INK,
+    "svg.hashsalt": "skyarchive",  # the same answer is the same file
+}
+
+
+def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
+    """The longest reigns as bars along the years, one line per holder; their other reigns in grey."""
+    check_picture(path)
+    if not longest.rows:
+        raise SkyarchiveError("There is no reign to draw.")
+    at = {name: index for index, name in enumerate(longest.columns)}
+    holders = list(dict.fromkeys(row[at["object"]] for row in longest.rows))
+    names = {row[at["object"]]: row[at["name"]] for row in longest.rows}
+    best = {row[at["object"]]: row for row in reversed(longest.rows)}
+    # The earliest reign on top, so that the eye follows time downwards.
+    holders.sort(key=lambda item: (best[item][at["first_time"]], item))
+    line = {item: number for number, item in enumerate(holders)}
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(9.6, 1.5 + 0.3 * len(holders)), layout="constrained")
+        for item, first, last in questions.all_reigns(holders):
+            axes.barh(line[item], mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
+                      height=0.34, color=_OTHER_REIGNS, linewidth=0)  # fmt: skip
+        labels = []
+        for row in longest.rows:
+            first, last = row[at["first_time"]], row[at["last_time"]]
+            y = line[row[at["object"]]]
+            axes.barh(y, mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
+                      height=0.62, color=_ACCENT, linewidth=0)  # fmt: skip
+            labels.append((first, last, y, f"{_length(first, last)}{' and counting' if row[at['ongoing']] else ''}"))
+        axes.margins(x=0.01)
+        left, right = axes.get_xlim()
+        for first, last, y, text in labels:
+            _label_bar(axes, mdates.date2num(first), mdates.date2num(last), y, text, right - left)
+        axes.set_yticks(range(len(holders)), [_short(names[item]) for item in holders])
+        axes.invert_yaxis()
+        axes.xaxis_date(tz=UTC)
+        axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
+        axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
+        axes.tick_params(length=0)
+        axes.grid(axis="x", color=_GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.set_title(f"Unbeaten longest: {questions.definition.title}", loc="left", fontweight="bold", fontsize=13)
+        attributes = questions.definition.attributes.items()
+        better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
+        meaning = "Unbeaten: nobody is at least as good in everything and better in something. Grey: other reigns."
+        note = fill_lines(f"{meaning}\n{better}", 120)
+        figure.supxlabel(note, fontsize=8, color=_SOFT, x=0.01, ha="left", linespacing=1.4)
+        _save(figure, path)
+
+
+def _label_bar(axes: Axes, first: float, last: float, y: int, text: str, width: float) -> None:
+    """How long a bar is, in it if it is long enough; beside it otherwise, on the side that has room."""
+    if last - first > 0.011 * width * len(text):
+        axes.annotate(text, (first, y), (5, 0), textcoords="offset points", va="center", fontsize=8.5, color="white")
+    elif first - axes.get_xlim()[0] > width / 2:
+        axes.annotate(text, (first, y), (-5, 0), textcoords="offset points", va="center", ha="right", fontsize=8.5)
+    else:
+        axes.annotate(text, (last, y), (5, 0), textcoords="offset points", va="center", fontsize=8.5)
+
+
+def fill_lines(text: str, width: int) -> str:
+    """The text's lines, none longer than `width`."""
+    return "\n".join(part for line in text.splitlines() for part in textwrap.wrap(line, width))
+
+
+def check_picture(path: Path) -> None:
+    """Refuses a file whose name does not say a kind of picture."""
+    if path.suffix.lower() not in KINDS:
+        raise SettingError(f"--plot {path}: end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    except OSError as error:
+        raise SkyarchiveError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        plt.close(figure)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else f"{name[:27]}…"
+
+
+def _length(first: datetime, last: datetime) -> str:
+    """How long a reign lasted, as people say it."""
+    seconds = (last - first).total_seconds()
+    for unit, size in (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}" if unit == "years" else f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 60:.0f} minutes"
