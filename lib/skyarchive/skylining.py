@@ -1,6 +1,7 @@
 """The skyline step: the update log of some periods into `skyline`."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -16,7 +17,7 @@ from skyarchive.quality import load_suite, preload
 from skyarchive.session import fitting_work
 from skyarchive.skyline_checks import FIGURES, Judged, judge
 from skyarchive.status import NOTHING, skyline_inputs
-from skyarchive.steps.skyline import Log, Part, clipped, cut, membership
+from skyarchive.steps.skyline import Log, Part, clipped, cut, membership, part_intervals
 from skyarchive.workshop import Workshop
 
 STEP = "skyline"
@@ -105,7 +106,9 @@ def _results(run: Run, ledger: Ledger, periods: list[str], method: Method, kept:
     before = {period: ledger.period_before(period) for period in periods}
     log = _log(workshop, ledger, before)
     parts = cut(log, {period: ledger.of("derive")[period].rows_out for period in periods}, _part_size(run, ledger))
-    frame = clipped(membership(log, parts, method), log).select(*workshop.tables.contract("skyline").columns).persist()
+    found_by = partial(part_intervals, method=method)
+    columns = workshop.tables.contract("skyline").columns
+    frame = clipped(membership(log, parts, found_by), log).select(*columns).persist()
     kept.append(frame)
     found = frame.toArrow()
     judged = judge(workshop.lake, workshop.definition, run.input_versions, before, found)

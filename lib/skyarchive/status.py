@@ -156,7 +156,7 @@ def _skyline_state(definition: Definition, ledger: Ledger, derive: StepState, pe
     derived = ledger.of("derive").get(period)
     known = {key: value for key, value in published.input_fingerprints.items() if key != "definition"}
     if derived is None or known != skyline_inputs(derived):
-        return StepState("stale", "its updates changed")
+        return StepState("stale", "its updates changed, or what they start from")
     if derive.state != "current":
         return StepState("stale", derive.why)
     return _definition_state(definition, published)

@@ -35,7 +35,7 @@ TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["after ingest raw", "after derive updates", "before derive runs"])
+@pytest.mark.parametrize("moment", ["after ingest raw", "before derive runs"])
 def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, moment: str) -> None:
     before = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
     when, where = moment.split(" ", 1)

@@ -28,7 +28,7 @@ class World:
         self.definition: Definition = Catalog(Settings(raw="no such folder")).get("nba")
         archive = Archive(folder / "warehouse")
         self.runs = archive.table("runs", SCHEMA)
-        self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates")}
+        self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates", "skyline")}
         self.clock = datetime(2026, 1, 1, tzinfo=UTC)
         self.ends: dict[str, str] = {}
 
@@ -42,7 +42,7 @@ class World:
 
     def commit(self, step: str, period: str) -> int:
         """What a run leaves that was killed before it published."""
-        table: SparkTable = self.tables["raw" if step == "ingest" else "updates"]
+        table: SparkTable = self.tables[{"ingest": "raw", "derive": "updates", "skyline": "skyline"}[step]]
         return table.replace(period, [{"x": 1}], run("killed", step, period))
 
     def ingest(self, period: str, content: str = "rows") -> None:
@@ -51,12 +51,17 @@ class World:
                       {"raw": content})  # fmt: skip
         self.ends[f"raw {period}"] = content
 
-    def derive(self, period: str, before: str | None = None, end: str | None = None) -> None:
+    def derive(self, period: str, before: str | None = None, end: str | None = None, updates: str = "") -> None:
         starts = {"raw": self.ends[f"raw {period}"], "carry": self.ends[before] if before else NOTHING}
         self.ends[period] = end or f"end of {period}"
-        self._publish(
-            "derive", period, {"updates": self.commit("derive", period)}, starts, {"carry": self.ends[period]}
-        )
+        outputs = {"updates": updates, "snapshots": "", "carry": self.ends[period]}
+        self._publish("derive", period, {"updates": self.commit("derive", period)}, starts, outputs)
+        self.ends[f"start of {period}"] = starts["carry"]
+        self.ends[f"updates {period}"] = updates
+
+    def skyline(self, period: str) -> None:
+        inputs = {"updates": self.ends[f"updates {period}"], "snapshots": "", "carry": self.ends[f"start of {period}"]}
+        self._publish("skyline", period, {"skyline": self.commit("skyline", period)}, inputs, {"skyline": ""})
 
     def _publish(
         self, step: str, period: str, versions: dict[str, int], inputs: dict[str, str], outputs: dict[str, str]
@@ -83,12 +88,13 @@ CURRENT = ("current", "")
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """Three periods, ingested and derived one after the other."""
+    """Three periods, run one after the other."""
     world = World(tmp_path)
     for period, before in (("2010", None), ("2011", "2010"), ("2012", "2011")):
         world.put(period)
         world.ingest(period)
         world.derive(period, before)
+        world.skyline(period)
     return world
 
 
@@ -99,7 +105,8 @@ def test_an_archive_without_anything_has_no_periods(tmp_path: Path) -> None:
 def test_what_ran_to_the_end_is_current_with_its_counts(world: World) -> None:
     assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
     assert world.all()["2011"].counts == {
-        "raw_rows": 90, "refused": 10, "snapshots": 7, "updates": 90, "raw_version": 1, "updates_version": 1,
+        "raw_rows": 90, "refused": 10, "snapshots": 7, "updates": 90, "intervals": 90,
+        "raw_version": 1, "updates_version": 1, "skyline_version": 1,
     }  # fmt: skip
 
 
@@ -109,7 +116,7 @@ def test_raw_files_alone_are_absent_and_ingested_alone_is_unfinished(tmp_path: P
     assert world.told() == {"2010": ("absent", "raw files are there; nothing is ingested")}
     assert set(world.all()["2010"].counts.values()) == {None}
     world.ingest("2010")
-    assert world.told() == {"2010": ("unfinished", "derive has not run")}
+    assert world.told() == {"2010": ("unfinished", "derive has not run; skyline has not run")}
 
 
 def test_a_changed_raw_file_makes_its_period_and_the_later_ones_stale(world: World) -> None:
@@ -137,12 +144,21 @@ def test_other_raw_rows_make_the_derivation_stale_until_it_ran_again(world: Worl
         "2012": ("stale", "it follows 2011, which is stale"),
     }
     world.derive("2011", "2010")
+    assert world.told()["2011"] == ("stale", "its updates changed, or what they start from")
+    world.skyline("2011")
     assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
 
 
 def test_the_same_rows_and_the_same_end_stop_at_once(world: World) -> None:
     world.ingest("2010", "other rows")
     world.derive("2010")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+def test_other_updates_make_the_skylines_stale_until_they_are_computed_again(world: World) -> None:
+    world.derive("2010", updates="others")
+    assert world.told()["2010"] == ("stale", "its updates changed, or what they start from")
+    world.skyline("2010")
     assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
 
 
@@ -172,7 +188,7 @@ def test_a_changed_definition_makes_the_steps_stale_that_depend_on_it(
     assert all("definition changed" in step.why for step in steps.values() if step.state == "stale")
 
 
-@pytest.mark.parametrize("step", ["ingest", "derive"])
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline"])
 def test_a_killed_run_is_unfinished_and_the_others_stay(step: str, world: World) -> None:
     world.commit(step, "2011")
     told = world.told()

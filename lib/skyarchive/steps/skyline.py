@@ -8,7 +8,6 @@ one that reached the end of the part before.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,8 @@ from skyarchive.definition import Attribute
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
+Compute = Callable[[pa.Table, pa.Table], pa.Table]
+"""A part's intervals from its updates and its keyframe."""
 _PART = ("period", "part")
 _INTERVALS = "period string, object string, first bigint, last bigint"
 
@@ -69,9 +70,10 @@ def _cut_long(log: Log, periods: list[str], largest: int) -> list[Part]:
     return [Part(*cut) for cut in cuts]
 
 
-def membership(log: Log, parts: list[Part], method: Method = "witness") -> DataFrame:
+def membership(log: Log, parts: list[Part], compute: Compute) -> DataFrame:
     """`period`, `object`, `first`, `last`: the intervals of each period in global snapshot numbers, stitched. One
-    that continues from the period before begins at the last snapshot before the period."""
+    that continues from the period before begins at the last snapshot before the period. `compute` gives those of one
+    part: see `part_intervals`."""
     spark = log.updates.sparkSession
     rows = log.updates.join(F.broadcast(_snapshot_parts(spark, log, parts)), ["period", "snapshot"])
     rows = rows.select(*_PART, "base", "length", _local(), "object", *_columns(log.attributes))
@@ -80,10 +82,8 @@ def membership(log: Log, parts: list[Part], method: Method = "witness") -> DataF
     if several:
         starts = starts.unionByName(_later_starts(rows, starts, parts))
     # Both sides of a part in one call; the updates' shuffle also serves the search for the starts.
-    call = _call(partial(part_intervals, method=method))
-    found = (
-        rows.groupBy(*_PART).cogroup(starts.groupBy(*_PART)).applyInArrow(call, _INTERVALS)
-    )
+    both = rows.groupBy(*_PART).cogroup(starts.groupBy(*_PART))
+    found = both.applyInArrow(lambda updates, start: compute(updates, start), _INTERVALS)
     return stitched(found) if several else found
 
 
@@ -184,8 +184,8 @@ def clipped(found: DataFrame, log: Log) -> DataFrame:
     )
 
 
-def part_intervals(updates: pa.Table, start: pa.Table, method: Method = "witness") -> pa.Table:
-    """One part's intervals from its updates and its keyframe."""
+def part_intervals(updates: pa.Table, start: pa.Table, method: Method) -> pa.Table:
+    """One call of the kernel, on the columns as Arrow hands them over."""
     table = pa.concat_tables([start, updates.select(start.column_names)]).combine_chunks()
     if table.num_rows == 0:
         return _INTERVALS_SCHEMA.empty_table()
@@ -219,15 +219,6 @@ def _last_positions(updates: pa.Table) -> pa.Table:
     rows = last_rows(_numpy(table["local"]), objects.indices.to_numpy(), len(objects.dictionary))
     values = [name for name in table.column_names if name.startswith("x")]
     return table.select([*_PART, "object", *values]).take(pa.array(rows))
-
-
-def _call(kernel: Callable[[pa.Table, pa.Table], pa.Table]) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """Spark looks at the number of a function's arguments, which a partial hides."""
-
-    def call(updates: pa.Table, start: pa.Table) -> pa.Table:
-        return kernel(updates, start)
-
-    return call
 
 
 def _numpy(column: pa.ChunkedArray) -> np.ndarray:
