@@ -41,7 +41,8 @@ with spans as (
         lead(snapshot, 1, closing + 1) over (partition by period, object order by snapshot) - 1
     from turns join spans using (period) qualify not gone
 ), changes as (
-    select period, greatest(born, opening) as snapshot, 1 as alive, 0 as members from lives join spans using (period)
+    select period, greatest(born, opening) as snapshot, 1 as alive, 0 as members
+    from lives join spans using (period) where died >= opening
     union all select period, died + 1, -1, 0 from lives join spans using (period) where died >= opening
     union all select period, first_snapshot, 0, 1 from found
     union all select period, last_snapshot + 1, 0, -1 from found
