@@ -134,6 +134,8 @@ make_venv() {
     .venv/bin/uv --quiet pip sync --compile-bytecode --python .venv/bin/python --require-hashes \
         --build-constraints requirements-build.lock requirements.lock requirements-build.lock
     .venv/bin/uv --quiet pip install --python .venv/bin/python --no-deps --no-build-isolation --editable .
+    say "compiling the kernels ..."
+    .venv/bin/python -m skyarchive.kernels
 }
 
 need_java

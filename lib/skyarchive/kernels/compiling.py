@@ -3,14 +3,34 @@
 Compiled code is kept on disk and shared by all processes, so it must not depend on anything made at run time: every
 kernel is a plain function of its module. It counts no references and allocates nothing (numba counts them with
 locked instructions at every call, which would cost more than the work), so kernels fill the arrays they are given.
-
-numba looks only at an entry point's own file to see whether its compiled code is still good. After a change in a
-function that entry points of other files call, remove the compiled files (`make clean`).
 """
 
+import hashlib
+import os
+from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
+
+_SOURCES = Path(__file__).parent
+
+
+def _folder() -> Path:
+    """Where compiled code is kept: one folder for each state of the sources. numba itself would look only at an
+    entry point's own file, and go on with old code after a change in what that calls."""
+    digest = hashlib.sha256()
+    for source in sorted(_SOURCES.glob("*.py")):
+        digest.update(source.read_bytes())
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        base = Path(chosen)
+    elif os.access(_SOURCES, os.W_OK):
+        base = _SOURCES / "__pycache__"
+    else:
+        base = Path.home() / ".cache" / "skyarchive"
+    return base / f"compiled-{digest.hexdigest()[:12]}"
+
+
+config.CACHE_DIR = str(_folder())  # type: ignore[attr-defined]
 
 _PLAIN: dict[str, Any] = {"_nrt": False}
 """No reference counts: numba's own name for it, which its type hints do not tell."""
@@ -18,6 +38,8 @@ _INTERNAL: dict[str, Any] = {**_PLAIN, "no_cpython_wrapper": True, "no_cfunc_wra
 
 entry_point = njit(cache=True, **_PLAIN)
 """A function that Python calls."""
+allocating = njit(cache=True)
+"""The same, for one that makes its own arrays."""
 inner = njit(**_INTERNAL)
 """A function that only kernels call."""
 inlined = njit(forceinline=True, **_INTERNAL)

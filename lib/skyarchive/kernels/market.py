@@ -1,12 +1,13 @@
 """Beta and slope of every object's last closes, and when its position changes."""
 
 import numpy as np
-from numba import njit
+
+from skyarchive.kernels.compiling import allocating
 
 NO_POSITION = np.nan
 
 
-@njit(cache=True)
+@allocating
 def _beta(returns: np.ndarray, market: np.ndarray) -> float:
     """Covariance over variance, in two passes: rolling sums would drift."""
     n = len(returns)
@@ -29,7 +30,7 @@ def _beta(returns: np.ndarray, market: np.ndarray) -> float:
     return covariance / variance if moved else np.nan
 
 
-@njit(cache=True)
+@allocating
 def _slope(closes: np.ndarray) -> float:
     """Least-squares slope over 0, 1, ... n-1."""
     n = len(closes)
@@ -40,14 +41,14 @@ def _slope(closes: np.ndarray) -> float:
     return total / (n * (n * n - 1.0) / 12.0)
 
 
-@njit(cache=True)
+@allocating
 def _rounded(value: float, scale: float) -> float:
     """Rounded to 1/scale, ties to even. Nine more digits are rounded first, so that floating error does not
     decide a tie; adding zero makes -0.0 plain 0.0."""
     return np.rint(np.rint(value * scale * 1e9) / 1e9) / scale + 0.0
 
 
-@njit(cache=True)
+@allocating
 def positions(start, fresh, close, returns, market, window, decimals):  # type: ignore[no-untyped-def]
     """Position (beta, slope) of every row; NaN where the object is not alive.
 
@@ -68,7 +69,7 @@ def positions(start, fresh, close, returns, market, window, decimals):  # type: 
     return beta, slope
 
 
-@njit(cache=True)
+@allocating
 def changes(start, fresh, snapshot, beta, slope, begin_beta, begin_slope, first, last):  # type: ignore[no-untyped-def]
     """The update rows: object, snapshot, beta, slope; NaN means gone.
 

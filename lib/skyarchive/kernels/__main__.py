@@ -1,0 +1,31 @@
+"""`python -m skyarchive.kernels`: compile everything now, so that no first call has to wait for it."""
+
+from typing import get_args
+
+import numpy as np
+
+from skyarchive.kernels import market
+from skyarchive.kernels.ordering import in_snapshot_order, last_rows
+from skyarchive.kernels.timeline import Method, skyline_intervals
+
+
+def main() -> None:
+    """One call of everything, on a log that is long enough to need every part of it."""
+    chance = np.random.default_rng(0)
+    objects, snapshots = 400, 300
+    item = np.tile(np.arange(objects, dtype=np.int32), snapshots)
+    snapshot = np.repeat(np.arange(snapshots, dtype=np.int32), objects)
+    columns = [chance.random(len(item)) for _ in range(2)]
+    order = in_snapshot_order(snapshot, snapshots)
+    last_rows(snapshot, item, objects)
+    for method in get_args(Method):
+        skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
+
+    start, fresh = np.array([0, 5]), np.array([0])
+    closes = np.arange(5.0)
+    beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
+    market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
+
+
+if __name__ == "__main__":
+    main()
