@@ -1,19 +1,16 @@
-"""What the timeline kernels cost, as ratios within one run on one core: `python tests/bench/kernels.py`.
+"""What the timeline kernels cost, as ratios within one run on one core, and the paper's counters.
 
-Prints one table of times and one of the paper's counters. Rows say in `note` what was measured only in part.
-moocore is not among the project's dependencies: its rows are left out where it is not installed.
+Rows say in `note` what was measured only in part.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 
+import moocore
 import numpy as np
 from kernel_logs import (
     Log,
@@ -28,7 +25,6 @@ from kernel_logs import (
 )
 
 from skyarchive.kernels.timeline import Method, mbr_intervals, naive_tests, skyline_intervals
-from skyarchive.output import render
 
 REPEATS = 3
 CFPS = (10, 25, 50, 100, 200)
@@ -78,21 +74,19 @@ def against_naive(data: str, log: Log, target: str, snapshots: int | None = None
 
 def against_moocore(data: str, log: Log, target: str) -> Iterator[Row]:
     """moocore's skyline of each snapshot, with its updates written into a table of points; no intervals."""
-    with suppress(ImportError):
-        is_nondominated = import_module("moocore").is_nondominated
-        ours = best(partial(answer, log))
-        chosen = np.linspace(1, log.n_snapshots - RUN, RUNS).astype(int)
-        runs = [(table, updates_of(log, first, first + RUN)) for first, table in positions_before(log, chosen)]
+    ours = best(partial(answer, log))
+    chosen = np.linspace(1, log.n_snapshots - RUN, RUNS).astype(int)
+    runs = [(table, updates_of(log, first, first + RUN)) for first, table in positions_before(log, chosen)]
 
-        def every_snapshot() -> None:
-            for table, updates in runs:
-                for item, points in updates:
-                    table[item] = points
-                    alive = ~np.isnan(table[:, 0])
-                    is_nondominated(table if alive.all() else table[alive], keep_weakly=True)
+    def every_snapshot() -> None:
+        for table, updates in runs:
+            for item, points in updates:
+                table[item] = points
+                alive = ~np.isnan(table[:, 0])
+                moocore.is_nondominated(table if alive.all() else table[alive], keep_weakly=True)
 
-        theirs = best(every_snapshot) * log.n_snapshots / (RUN * RUNS)
-        yield _row(data, "moocore per snapshot", target, ours, theirs, f"moocore on {RUNS} runs of {RUN} snapshots")
+    theirs = best(every_snapshot) * log.n_snapshots / (RUN * RUNS)
+    yield _row(data, "moocore per snapshot", target, ours, theirs, f"moocore on {RUNS} runs of {RUN} snapshots")
 
 
 def against_mbr(data: str, log: Log, target: str) -> Iterator[Row]:
@@ -188,22 +182,3 @@ def _counted(parameter: str, case: dict[str, Any]) -> Row:
         "candidates_per_snapshot": round(done.candidates / log.n_snapshots, 1),
         "time_ratio": round(best(partial(answer, log, "naive"), 1) / seconds, 1),
     }
-
-
-def show(title: str, found: Iterator[Row]) -> None:
-    table = list(found)
-    render(list(table[0]), [tuple(row.values()) for row in table], "table", title=title)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="logs ten times shorter")
-    parser.add_argument("--counters", action="store_true", help="the paper's counters only")
-    chosen = parser.parse_args()
-    if not chosen.counters:
-        show("witness against the others, best of 3, seconds", rows(chosen.quick))
-    show("Dominance tests saved by MBR pruning (SYN)", counters(200 if chosen.quick else 1000))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,19 @@
-"""`make bench`: what ingest and derive cost on generated data, and what part of it validation is.
+"""`make bench`: what the steps cost on generated data, the kernels against others, the skyline step against no kernel.
 
-Prints a table and writes it to bench/results.json. Figures of one run are comparable with each other, not with
+Prints tables and writes them to bench/results.json. Figures of one run are comparable with each other, not with
 those of another machine or hour.
 """
 
+import argparse
 import json
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+import kernels
+import skyline_step
 
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
 from skyarchive.catalog import Catalog
@@ -59,16 +64,37 @@ def _row(archive: str, step: str, runs: list[Publication]) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def steps() -> list[dict[str, Any]]:
     folder = Path(tempfile.mkdtemp(prefix="skyarchive-bench-"))
     try:
         measure(folder / "warm-up", *WARM_UP)
         rows = [row for archive, options in CASES for row in measure(folder / archive, archive, options)]
     finally:
         shutil.rmtree(folder)
+    return rows
+
+
+TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
+    "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
+    "counters": ("Dominance tests saved by MBR pruning (SYN)", lambda quick: kernels.counters(200 if quick else 1000)),
+    "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
+    "steps": ("Period by period, warm", lambda quick: steps()),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], help="only these")
+    parser.add_argument("--quick", action="store_true", help="logs ten times shorter")
+    chosen = parser.parse_args()
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    render(list(rows[0]), [tuple(row.values()) for row in rows], "table", title="Period by period, warm")
+    for name in chosen.tables or TABLES:
+        title, measured = TABLES[name]
+        rows = list(measured(chosen.quick))
+        render(list(rows[0]), [tuple(row.values()) for row in rows], "table", title=title)
+        results[name] = rows  # kept at once: a long run that is stopped has not been for nothing
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
