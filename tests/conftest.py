@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -25,9 +24,8 @@ from skyarchive.settings import Settings
 from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
 
-# Every test's work is small: compiling it as thoroughly as hours of work deserve would double the run's time.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-
+SHORT_LIVED = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+"""Environment of a JVM that ends soon: it must not compile as thoroughly as hours of work deserve."""
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conftest import Home
+from conftest import SHORT_LIVED, Home
 from skyarchive.jars import delta_jars
 from skyarchive.lock import writing
 
@@ -128,7 +128,7 @@ def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSes
 @pytest.mark.slow
 def test_a_job_runs_under_spark_submit(here: Home) -> None:
     jars = ",".join(map(str, delta_jars(here.settings)))
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = os.environ | SHORT_LIVED | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     submit = ["spark-submit", "--master", "local[2]", "--conf", "spark.ui.enabled=false", "--jars", jars]
     job = [*submit, str(ROOT / "jobs" / "derive.py"), "synthetic", "--periods", "00001"]
     done = subprocess.run(job, env=environment, capture_output=True, text=True, timeout=300)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Home
+from conftest import SHORT_LIVED, Home
 
 DIES = """
 import os, signal, sys
@@ -31,11 +31,18 @@ Tables.replace, Tables.note = mortal(Tables.replace), mortal(Tables.note)
 from skyarchive.cli import main
 main()
 """
-TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry")
+INGESTED, DERIVED = ("raw",), ("snapshots", "updates", "objects", "carry")
+TABLES = (*INGESTED, *DERIVED, "quarantine", "skyline")
+
+
+ALSO = ("after ingest raw", "after ingest quality", "before derive updates", "after derive updates",
+        "after derive carry", "before skyline skyline", "after skyline skyline", "before skyline runs")  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["after ingest raw", "before derive runs"])
+@pytest.mark.parametrize(
+    "moment", ["before derive runs", *(pytest.param(moment, marks=pytest.mark.thorough) for moment in ALSO)]
+)
 def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, moment: str) -> None:
     before = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
     when, where = moment.split(" ", 1)
@@ -44,13 +51,14 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
         capture_output=True,
         text=True,
         timeout=300,
+        env=os.environ | SHORT_LIVED,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     _wait_for_the_jvm_to_go(here)
     after = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
-    if "derive" in where:  # then the ingest before it was published
-        assert len(after.pop("raw")) > len(before.pop("raw"))
-    assert after == before
+    published = {"ingest": (), "derive": INGESTED, "skyline": INGESTED + DERIVED}[where.split()[0]]
+    for table in TABLES:
+        assert (after[table] == before[table]) == (table not in published), table
     assert here.states("synthetic")["00002"] == "unfinished"
 
     assert here.command("refresh", "synthetic").code == 0

@@ -1,4 +1,4 @@
-"""A user's own tables as archives, by YAML alone: update logs and full snapshots, csv, parquet and delta."""
+"""A user's own tables as archives, by YAML alone: update logs and full snapshots, csv and delta."""
 
 import itertools
 import random
@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
@@ -58,10 +57,6 @@ def write_raw(rows: pd.DataFrame, folder: Path, kind: str) -> str:
     table = pa.Table.from_pandas(rows, preserve_index=False)
     if kind == "csv":
         pa.csv.write_csv(table, folder / "hotels.csv")
-    elif kind == "parquet":
-        half = len(rows) // 2
-        pq.write_table(table[:half], folder / "a.parquet")
-        pq.write_table(table[half:], folder / "b.parquet")
     else:
         write_deltalake(folder / "hotels", table)
     return "hotels" if kind == "delta" else "*." + kind
@@ -69,7 +64,7 @@ def write_raw(rows: pd.DataFrame, folder: Path, kind: str) -> str:
 
 @pytest.mark.parametrize(
     ("kind", "method", "seed"),
-    [("csv", "updates", 1), ("parquet", "snapshots", 2), ("delta", "updates", 3)],
+    [("csv", "snapshots", 2), ("delta", "updates", 3)],
 )
 def test_an_archive_by_yaml_alone_equals_the_oracle(
     home: Home, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, kind: str, method: str, seed: int
