@@ -14,7 +14,7 @@ demo: setup ## three generated archives from raw files to checked tables
 	@$(BIN)/skyarchive demo
 
 test: lint ## lint, then all tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check

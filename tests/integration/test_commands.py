@@ -52,7 +52,7 @@ def test_history_and_metadata_say_which_run_wrote_what(here: Home) -> None:
 
 def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> None:
     before = here.sql("select * from synthetic.updates order by all")
-    assert here.command("run", "synthetic", "--periods", "00002").code == 0
+    assert here.command("run", "synthetic", "--periods", "00002", "--steps", "ingest,derive").code == 0
     changed = here.command("diff", "synthetic.updates", "--format", "json").rows
     assert {(row["_change"], row["period"]) for row in changed} == {("added", "00002")}
     assert here.sql("select * from synthetic.updates where period < '00002' order by all") == before
@@ -62,7 +62,7 @@ def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> Non
 
 def test_every_check_is_kept_and_the_docs_open(here: Home) -> None:
     kept = here.sql("select table_name, count(*) n, bool_and(success) ok from synthetic.quality group by 1 order by 1")
-    assert {row["table_name"] for row in kept} == {"raw", "snapshots", "updates"}
+    assert {row["table_name"] for row in kept} == {"raw", "snapshots", "updates", "skyline"}
     assert all(row["ok"] for row in kept)
     answer = here.command("docs", "synthetic")
     assert answer.code == 0
@@ -114,8 +114,8 @@ def test_exit_codes_and_a_sentence(here: Home, arguments: list[str], code: int, 
 def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSession) -> None:
     shape = ["-N", "30", "-m", "5", "-T", "40", "--block", "20", "--moves", "0.2"]
     assert home.command("generate", "synthetic", *shape).code == 0
-    assert home.command("run", "synthetic").code == 0
-    assert home.sql("select max(x4) > 0 as five, max(snapshot) as last from synthetic.updates") == [
+    assert home.command("ingest", "synthetic").code == 0
+    assert home.sql("select max(x4) > 0 as five, max(step) as last from synthetic.raw") == [
         {"five": True, "last": 39}
     ]
     # The tables have five attributes now: another shape is explained, column by column, and nothing is written.
@@ -125,7 +125,15 @@ def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSes
     assert "x4 (double) is not in the schema" in answer.err
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline"])
+def test_a_job_is_a_program_that_explains_itself(here: Home, step: str) -> None:
+    job = [sys.executable, str(ROOT / "jobs" / f"{step}.py"), "nosuch", "--periods", "00001"]
+    done = subprocess.run(job, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "There is no archive 'nosuch'" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.thorough
 def test_a_job_runs_under_spark_submit(here: Home) -> None:
     jars = ",".join(map(str, delta_jars(here.settings)))
     environment = os.environ | SHORT_LIVED | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

@@ -3,7 +3,7 @@
 import json
 import re
 import socket
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from skyarchive.settings import schemas_folder
 
 pytestmark = pytest.mark.spark
 
+NOON = datetime(2014, 6, 15, 12, tzinfo=UTC)
 NAN, INF = float("nan"), float("inf")
 RAW = {"period": "2014", "file": "f.csv", "row": 1}
 RAW_DDL = "period string, file string, row bigint"
@@ -161,7 +162,35 @@ SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set
             "gaps": ({"gaps": 2}, {"snapshots follow one another without a gap"}),
         },
     ),
-}
+    "skyline": (
+        "period string, object string, first_snapshot bigint, last_snapshot bigint, first_time timestamp, "
+        "last_time timestamp",
+        {"period": "2014", "object": "a", "first_snapshot": 3, "last_snapshot": 3, "first_time": NOON,
+         "last_time": NOON},
+        NO_PERIOD
+        | {
+            "no object": ({"object": None}, {"object is there and not empty"}),
+            "empty object": ({"object": ""}, {"object is there and not empty"}),
+            "ends before": ({"last_snapshot": 2}, {"an interval does not end before it begins"}),
+            "before zero": ({"first_snapshot": -1}, {"an interval does not end before it begins"}),
+            "times": ({"last_time": NOON - timedelta(1)}, {"its times are in order too"}),
+        },
+    ),
+    "skyline_periods": (
+        "period string, overlapping bigint, outside bigint, uncovered bigint, not_alive bigint, audited bigint, "
+        "wrong bigint",
+        {"period": "2014", "overlapping": 0, "outside": 0, "uncovered": 0, "not_alive": 0, "audited": 3, "wrong": 0},
+        NO_PERIOD
+        | {
+            "overlap": ({"overlapping": 1}, {"intervals of an object neither overlap nor touch"}),
+            "outside": ({"outside": 1}, {"intervals lie within their period, and continue where they reach its end"}),
+            "uncovered": ({"uncovered": 1}, {"every snapshot with a living object has a skyline"}),
+            "dead": ({"not_alive": 1}, {"members are alive as long as they are members"}),
+            "no audit": ({"audited": 0}, {"snapshots were audited"}),
+            "wrong": ({"wrong": 1}, {"audited snapshots have the skyline that brute force finds in the updates"}),
+        },
+    ),
+}  # fmt: skip
 
 
 def frame_of(spark: SparkSession, ddl: str, rows: list[dict[str, Any]]) -> DataFrame:

@@ -155,7 +155,8 @@ def _later_starts(rows: DataFrame, starts: DataFrame, parts: list[Part]) -> Data
 
 def stitched(found: DataFrame) -> DataFrame:
     """Intervals of one object that meet at a keyframe as one."""
-    along = Window.partitionBy("period", "object").orderBy("first")
+    # Two may begin at one keyframe, where the first ends: the order must say which comes first.
+    along = Window.partitionBy("period", "object").orderBy("first", "last")
     opens = F.coalesce(F.col("first") > F.lag("last").over(along), F.lit(True)).cast("int")
     reign = F.sum("opens").over(along.rowsBetween(Window.unboundedPreceding, 0))
     joined = found.withColumn("opens", opens).withColumn("reign", reign)
