@@ -25,6 +25,7 @@ from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests with Spark share one session, so they stay together in one worker; the others run beside them."""
     for item in items:
