@@ -13,8 +13,12 @@ setup: ## make .venv and fetch the Delta jars; does nothing when that is done
 demo: setup ## three generated archives from raw files to checked tables
 	@$(BIN)/skyarchive demo
 
+# Spark's tests wait most of the time for one thread of the JVM: the others run beside them and are shown after.
 test: lint ## lint, then all tests
-	$(BIN)/pytest -n 2 --dist loadgroup
+	@log=$$(mktemp); $(BIN)/pytest tests/unit > "$$log" 2>&1 & unit=$$!; \
+	$(BIN)/pytest tests/integration; spark=$$?; \
+	wait $$unit; unit=$$?; cat "$$log"; rm "$$log"; \
+	[ $$spark = 0 ] && [ $$unit = 0 ]
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check

@@ -24,15 +24,6 @@ from skyarchive.settings import Settings
 from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Spark share one session, so they stay together in one worker; the others run beside them."""
-    for item in items:
-        if "integration" in item.path.parts:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 SHORT_LIVED = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
 """Environment of a JVM that ends soon: it must not compile as thoroughly as hours of work deserve."""
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
