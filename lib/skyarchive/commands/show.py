@@ -16,7 +16,7 @@ def demo(
         Path, typer.Option(help="Where its raw files and tables go; removed and made anew each time.")
     ] = Path(".skyarchive/demo"),
 ) -> None:
-    """Generate three small archives with some dirt, ingest and derive them, and show what came of it.
+    """Generate three small archives with some dirt, run them, and show what came of it.
 
     Example: skyarchive demo
     """

@@ -31,7 +31,7 @@ def run(
     archive: ArchiveArgument,
     periods: PeriodsOption = None,
     steps: Annotated[
-        str | None, typer.Option("--steps", help="Comma-separated, such as ingest,derive; all if left out.")
+        str | None, typer.Option("--steps", help="Comma-separated, such as ingest,derive,skyline; all if left out.")
     ] = None,
     verbose: VerboseOption = False,
 ) -> None:
