@@ -42,9 +42,9 @@ _QUERIES = {
 select object, sum(snapshots) as days, count(*) as reigns, min(first_time)::date as first, max(last_time)::date as last
 from stocks.reigns group by object order by days desc, object limit 5""",
     "Which networks were unbeaten longest, and with how many connections at the end?": """
-select object, snapshots, last_time, web, mail, shell, other
-from tcp.reigns asof join tcp.updates on reigns.object = updates.object and last_snapshot >= snapshot
-order by snapshots desc, object limit 5""",
+select r.object, snapshots, last_time, web, mail, shell, other
+from tcp.reigns r asof join tcp.updates u on r.object = u.object and last_snapshot >= snapshot
+order by snapshots desc, r.object limit 5""",
 }
 
 
