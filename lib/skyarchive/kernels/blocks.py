@@ -3,30 +3,31 @@
 The log's columns come apart, as Arrow keeps them. Only one block at a time is copied into rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
+from skyarchive.kernels.columns import Columns, column
 from skyarchive.kernels.compiling import entry_point
 
 BLOCK_BYTES = 1 << 18
 """A block of points of this size fits a second-level cache beside the tables of the kernels."""
+_TILE = 64
+"""So many points are written attribute by attribute without leaving the first-level cache."""
 
 
 @entry_point
-def _spread(column, rows, axis):  # type: ignore[no-untyped-def]
-    for row in range(len(column)):
-        rows[row, axis] = column[row]
+def _spread(addresses, begin, rows):  # type: ignore[no-untyped-def]
+    """Points from row `begin` on."""
+    for start in range(0, len(rows), _TILE):
+        end = min(start + _TILE, len(rows))
+        for axis in range(rows.shape[1]):
+            values = column(addresses, axis)
+            for row in range(start, end):
+                rows[row, axis] = values[begin + row]
 
 
-@entry_point
-def _pick(column, wanted, rows, axis):  # type: ignore[no-untyped-def]
-    """Column `axis` of `rows` from the wanted places of a column."""
-    for row in range(len(wanted)):
-        rows[row, axis] = column[wanted[row]]
-
-
-def point_blocks(columns: Sequence[np.ndarray], begin: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
+def point_blocks(columns: Columns, begin: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows begin..end-1 of the log, block by block: which rows, and their points (valid until the next block)."""
     width = len(columns)
     size = max(BLOCK_BYTES // (8 * width), 1)
@@ -34,20 +35,5 @@ def point_blocks(columns: Sequence[np.ndarray], begin: int, end: int) -> Iterato
     for start in range(begin, end, size):
         part = slice(start, min(start + size, end))
         points = room[: part.stop - part.start]
-        for axis, column in enumerate(columns):
-            _spread(column[part], points, axis)
+        _spread(columns.addresses, start, points)
         yield part, points
-
-
-def picked_points(columns: Sequence[np.ndarray], wanted: np.ndarray) -> np.ndarray:
-    """The points of the wanted rows."""
-    points = np.empty((len(wanted), len(columns)))
-    for axis, column in enumerate(columns):
-        _pick(column, wanted, points, axis)
-    return points
-
-
-def sampled_points(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """At most `size` points, at even distances."""
-    n_rows = len(columns[0])
-    return picked_points(columns, np.arange(0, n_rows, -(-n_rows // size), dtype=np.int32))

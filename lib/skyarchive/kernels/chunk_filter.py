@@ -6,46 +6,42 @@ cannot matter in the chunk; strictness keeps equal points in. This is the paper'
 as it is in an archive.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from skyarchive.kernels.blocks import picked_points, sampled_points
+from skyarchive.kernels.columns import Columns, column, fill_sample
 from skyarchive.kernels.compiling import entry_point, inlined
 
 PRUNERS = 4
+_EVERY_PRUNER = (1 << PRUNERS) - 1
 CANDIDATES = 256
 SAMPLE = 256
-_WEAK = 4
-"""A candidate that prunes less than the best by this factor is not looked at again."""
 WORTH_IT = 0.5
 """Share of the sample that must be pruned for the filter to pay."""
 LONGEST_REST = 8
 """Chunks to wait, at most, before trying again where filters did not pay."""
-
-
+_BLOCK = 2048
+"""Rows that are looked at together: their columns are still in the cache when the kept ones are copied."""
 _NOT_PRUNED, _PRUNED = -2, -1
 """In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
 
 
 @inlined
-def _collect(item, slot, begin, end, rows, slots, count):  # type: ignore[no-untyped-def]
+def _collect(item, slot, begin, end, rows, count):  # type: ignore[no-untyped-def]
     for row in range(begin, end):
-        mine = slot[np.uint32(item[row])]
-        if mine >= 0:
-            rows[count] = row
-            slots[count] = mine
-            count += 1
+        rows[count] = row
+        count += slot[np.uint32(item[np.uintp(row)])] >= 0
     return count
 
 
-@entry_point
-def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
-    """The rows of objects that have a slot; gives their number.
+@inlined
+def _raise_corners(addresses, begin, item, slot, corners, fit, rows):  # type: ignore[no-untyped-def]
+    """The worst values of the objects that have a slot, over the log's rows from `begin` on with these objects; who
+    goes among them is not fit to prune. `rows` is room for their rows: first all are found, then they are read, so
+    that the processor need not wait for one before it fetches the next.
 
-    Few have: four rows are looked at together, as -1 & -1 is -1 and nothing else is.
+    Few have a slot: four rows are looked at together, as -1 & -1 is -1 and nothing else is.
     """
     count = 0
     in_fours = len(item) & ~3
@@ -53,86 +49,99 @@ def _rows_of(item, slot, rows, slots):  # type: ignore[no-untyped-def]
         first = slot[np.uint32(item[row])] & slot[np.uint32(item[row + 1])]
         second = slot[np.uint32(item[row + 2])] & slot[np.uint32(item[row + 3])]
         if first & second != -1:
-            count = _collect(item, slot, row, row + 4, rows, slots, count)
-    return _collect(item, slot, in_fours, len(item), rows, slots, count)
-
-
-@entry_point
-def _raise_corners(column, rows, slots, corners, axis, fit):  # type: ignore[no-untyped-def]
-    """The worst value of every slot on one attribute; who goes within the chunk is not fit to prune."""
-    for index in range(len(rows)):
-        value = column[rows[index]]
-        slot = slots[index]
-        if np.isnan(value):
-            fit[slot] = False
-        elif value > corners[slot, axis]:
-            corners[slot, axis] = value
-
-
-@entry_point
-def _make_strict(corners, fit, sample):  # type: ignore[no-untyped-def]
-    """Moves each corner up to the next number on the attribute where that keeps most of the sample pruned, so
-    that 'not better than the corner' from now on means 'strictly beaten'."""
-    for slot in range(len(corners)):
-        best = -1
-        most = -1
-        for axis in range(corners.shape[1]):
-            above = 0
-            for row in range(len(sample)):
-                above += sample[row, axis] > corners[slot, axis]
-            if above > most and corners[slot, axis] < np.inf:
-                most = above
-                best = axis
-        if best < 0:
-            fit[slot] = False
-        else:
-            corners[slot, best] = np.nextafter(corners[slot, best], np.inf)
+            count = _collect(item, slot, row, row + 4, rows, count)
+    count = _collect(item, slot, in_fours, len(item), rows, count)
+    for axis in range(corners.shape[1]):
+        values = column(addresses, axis)
+        for at in range(count):
+            value = values[begin + rows[at]]
+            mine = slot[np.uint32(item[np.uintp(rows[at])])]
+            fit[mine] &= value == value
+            corners[mine, axis] = max(corners[mine, axis], value)
 
 
 @inlined
-def _is_beyond(points, row, corners, slot):  # type: ignore[no-untyped-def]
-    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
-        if not points[row, axis] >= corners[slot, axis]:
-            return False
-    return True
+def _make_strict(corners, slot, sample):  # type: ignore[no-untyped-def]
+    """Moves a corner up to the next number on the attribute where that keeps most of the sample pruned, so that 'not
+    better than the corner' from now on means 'strictly beaten'. False if there is no next number on any."""
+    best = -1
+    most = -1
+    for axis in range(corners.shape[1]):
+        above = 0
+        for row in range(sample.shape[1]):
+            above += sample[axis, row] > corners[slot, axis]
+        if above > most and corners[slot, axis] < np.inf:
+            most = above
+            best = axis
+    if best >= 0:
+        corners[slot, best] = np.nextafter(corners[slot, best], np.inf)
+    return best >= 0
 
 
-@entry_point
-def _choose(corners, fit, sample, pruned, chosen):  # type: ignore[no-untyped-def]
-    """Greedily takes the corners that together prune most of the sample into `chosen` (-1: no more); gives how many
-    of the sample they prune. `pruned` holds a False per point of the sample."""
+@inlined
+def _choose(corners, fit, sample, covers, is_open, pruners):  # type: ignore[no-untyped-def]
+    """Makes the corners strict and greedily takes those that together prune most of the sample; gives how many of it
+    they prune. `covers` (a row per corner) and `is_open` are room to work, one place per point of the sample."""
+    for slot in range(len(corners)):
+        covers[slot] = fit[slot] and _make_strict(corners, slot, sample)
+        for axis in range(corners.shape[1]):
+            corner = corners[slot, axis]
+            for row in range(sample.shape[1]):
+                covers[slot, row] &= np.uint8(sample[axis, row] >= corner)
+    is_open[:] = 1
     total = 0
-    for pick in range(len(chosen)):
+    for pick in range(len(pruners)):
         best = -1
         most = 0
         for slot in range(len(corners)):
             gain = 0
-            if fit[slot]:
-                for row in range(len(sample)):
-                    if not pruned[row] and _is_beyond(sample, row, corners, slot):
-                        gain += 1
+            for row in range(len(is_open)):
+                gain += covers[slot, row] & is_open[row]
             if gain > most:
                 most = gain
                 best = slot
-            fit[slot] = _WEAK * gain > most  # a weak one has little to add to those that will be taken
-        chosen[pick] = best
-        if best >= 0:
-            total += most
-            for row in range(len(sample)):
-                pruned[row] |= _is_beyond(sample, row, corners, best)
+        if best < 0:
+            break
+        total += most
+        for axis in range(corners.shape[1]):
+            pruners[pick, axis] = corners[best, axis]
+        for row in range(len(is_open)):
+            is_open[row] &= 1 - covers[best, row]
     return total
 
 
 @entry_point
+def _prepare(  # type: ignore[no-untyped-def]
+    addresses, begin, item, candidates, latest, slot, corners, fit, rows, sample, covers, is_open, pruners
+):
+    """Sets the pruners (NaN where there are no more) for the log's rows from `begin` on with these objects; gives
+    whether pruning pays."""
+    for at in range(len(candidates)):
+        slot[candidates[at]] = at
+        fit[at] = True
+        for axis in range(corners.shape[1]):
+            corners[at, axis] = latest[candidates[at], axis]
+            fit[at] &= corners[at, axis] == corners[at, axis]
+    pruners[:] = np.nan
+    _raise_corners(addresses, begin, item, slot, corners, fit, rows)
+    for at in range(len(candidates)):
+        slot[candidates[at]] = -1
+    size = fill_sample(addresses, begin, len(item), sample)
+    pruned = _choose(corners[: len(candidates)], fit, sample[:, :size], covers[:, :size], is_open[:size], pruners)
+    return pruned >= WORTH_IT * size
+
+
+@inlined
 def _narrow(  # type: ignore[no-untyped-def]
-    mask, x, y, z, x0, y0, z0, x1, y1, z1, x2, y2, z2, x3, y3, z3
+    mask, start, x, y, z, x0, y0, z0, x1, y1, z1, x2, y2, z2, x3, y3, z3
 ):
     """Leaves in each row's mask the pruners whose corners it is beyond on three attributes too (NaN is beyond none).
 
     Without a branch and with three columns at a time: it waits for memory and for nothing else.
     """
-    for row in range(len(mask)):
-        mask[row] &= (
+    for at in range(len(mask)):
+        row = start + at
+        mask[at] &= (
             np.uint8((x[row] >= x0) & (y[row] >= y0) & (z[row] >= z0))
             | np.uint8(np.uint8((x[row] >= x1) & (y[row] >= y1) & (z[row] >= z1)) << 1)
             | np.uint8(np.uint8((x[row] >= x2) & (y[row] >= y2) & (z[row] >= z2)) << 2)
@@ -140,30 +149,67 @@ def _narrow(  # type: ignore[no-untyped-def]
         )
 
 
-@entry_point
-def _compact(item, mask, last, kept):  # type: ignore[no-untyped-def]
-    """The rows the engine must see: all but those of objects that were pruned and stay so. Gives their number.
+@inlined
+def _mark_pruned(addresses, start, corners, mask):  # type: ignore[no-untyped-def]
+    """Which of the pruners beat each of the rows from `start` on."""
+    mask[:] = _EVERY_PRUNER
+    final = corners.shape[1] - 1
+    for x in range(0, final + 1, 3):
+        y, z = min(x + 1, final), min(x + 2, final)  # the last again where there is none
+        _narrow(
+            mask,
+            start,
+            column(addresses, x),
+            column(addresses, y),
+            column(addresses, z),
+            corners[0, x], corners[0, y], corners[0, z],
+            corners[1, x], corners[1, y], corners[1, z],
+            corners[2, x], corners[2, y], corners[2, z],
+            corners[3, x], corners[3, y], corners[3, z],
+        )  # fmt: skip
 
-    `last` says of each object, in its lowest bit, whether it is pruned, and above that which was its last row.
+
+@inlined
+def _compact(item, mask, last, before, kept):  # type: ignore[no-untyped-def]
+    """The rows of a block that the engine must see: all but those of objects that were pruned and stay so. Gives
+    their number.
+
+    `last` says of each object, in its lowest bit, whether it is pruned, and above that which was its last row in the
+    chunk, where `before` rows come before the block.
     """
     count = 0
-    for row in range(len(item)):
+    for row in range(len(mask)):
         who = np.uint32(item[row])  # unsigned: a signed index could count from the end, which takes time to rule out
         is_pruned = mask[row] != 0
         kept[count] = row
         count += 1 - (is_pruned & last[who])
-        last[who] = (row << 1) | is_pruned
+        last[who] = ((before + row) << 1) | is_pruned
     return count
 
 
 @entry_point
-def _gather(kept, snapshot, item, mask, when, who, leaves):  # type: ignore[no-untyped-def]
-    """What the engine is told of the kept rows beside their points."""
-    for index in range(len(kept)):
-        row = kept[index]
-        when[index] = snapshot[row]
-        who[index] = item[row]
-        leaves[index] = mask[row] != 0
+def _sift(  # type: ignore[no-untyped-def]
+    addresses, begin, snapshot, item, corners, last, mask, kept, when, who, points, leaves
+):
+    """Copies what the engine must see of a chunk: the log's rows from `begin` on with these snapshots and objects.
+    Gives the number of rows. `mask` and `kept` are room for a block."""
+    total = 0
+    for start in range(0, len(item), len(mask)):
+        end = min(start + len(mask), len(item))
+        block = mask[: end - start]
+        _mark_pruned(addresses, begin + start, corners, block)
+        count = _compact(item[start:end], block, last, start, kept)
+        for at in range(count):
+            row = kept[at]
+            when[total + at] = snapshot[start + row]
+            who[total + at] = item[start + row]
+            leaves[total + at] = block[row] != 0
+        for axis in range(corners.shape[1]):
+            values = column(addresses, axis)
+            for at in range(count):
+                points[total + at, axis] = values[begin + start + kept[at]]
+        total += count
+    return total
 
 
 @entry_point
@@ -174,11 +220,21 @@ def _note_last(item, last):  # type: ignore[no-untyped-def]
 
 
 @entry_point
-def _carry(column, last, latest, axis):  # type: ignore[no-untyped-def]
-    """The value that each object's last row of the chunk leaves it with."""
-    for who in range(len(last)):
-        if last[who] >= 0:
-            latest[who, axis] = column[last[who] >> 1]
+def _carry(addresses, begin, last, latest):  # type: ignore[no-untyped-def]
+    """Where each object's last row of the chunk leaves it."""
+    for axis in range(latest.shape[1]):
+        values = column(addresses, axis)
+        for who in range(len(last)):
+            if last[who] >= 0:
+                latest[who, axis] = values[begin + (last[who] >> 1)]
+
+
+@inlined
+def _is_beyond(points, row, corners, slot):  # type: ignore[no-untyped-def]
+    for axis in range(points.shape[1]):  # noqa: SIM110 - numba is slow on generators
+        if not points[row, axis] >= corners[slot, axis]:
+            return False
+    return True
 
 
 @entry_point
@@ -197,17 +253,8 @@ def _review(latest, pruners, last, back):  # type: ignore[no-untyped-def]
     return count
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """A run of whole snapshots of the log."""
-
-    snapshot: np.ndarray
-    item: np.ndarray
-    columns: Sequence[np.ndarray]
-
-
 class Kept(NamedTuple):
-    """Rows that a filter lets pass."""
+    """Rows that a filter lets pass; valid until the next chunk's."""
 
     snapshot: np.ndarray
     item: np.ndarray
@@ -219,75 +266,66 @@ class Kept(NamedTuple):
 class ChunkFilter:
     """What pruning knows from one chunk to the next: everybody's position, and who is pruned."""
 
-    def __init__(self, n_objects: int, width: int, longest_chunk: int) -> None:
+    def __init__(
+        self, snapshot: np.ndarray, item: np.ndarray, columns: Columns, n_objects: int, longest_chunk: int
+    ) -> None:
+        width = len(columns)
+        self._snapshot, self._item, self._addresses = snapshot, item, columns.addresses
         self.latest = np.full((n_objects, width), np.nan)
         """Positions at the start of the chunk; NaN: not alive."""
-        self._pruners = np.full((PRUNERS, width), np.nan)
+        self._pruners = np.empty((PRUNERS, width))
         """Their corners; NaN prunes nothing."""
+        self.is_on = False
+        """Whether anything is pruned in the open chunk."""
         self._last = np.full(n_objects, _NOT_PRUNED, np.int32)
         self._slot = np.full(n_objects, -1, np.int16)
-        self._mask = np.empty(longest_chunk, np.uint8)
-        self._rows = np.empty(longest_chunk, np.int32)
-        self._slots = np.empty(longest_chunk, np.int16)
+        self._back = np.empty(n_objects, np.int32)
+        self._kept = Kept(
+            np.empty(longest_chunk, np.int32),
+            np.empty(longest_chunk, np.int32),
+            np.empty((longest_chunk, width)),
+            np.empty(longest_chunk, np.bool_),
+        )
+        self._corners = (np.empty((CANDIDATES, width)), np.empty(CANDIDATES, np.bool_))
+        self._sample = (
+            np.empty((width, SAMPLE)),
+            np.empty((CANDIDATES, SAMPLE), np.uint8),
+            np.empty(SAMPLE, np.uint8),
+        )
+        self._block = (np.empty(_BLOCK, np.uint8), np.empty(_BLOCK, np.uint32))
         self._rest = 0
         self._longer_rest = 1
 
-    def open(self, chunk: Chunk, members: np.ndarray) -> np.ndarray:
-        """Chooses the chunk's pruners among the skyline's members; gives the objects that must come back to the
-        engine at the chunk's start, as nothing prunes them any more."""
-        self._pruners[:] = np.nan
+    def open(self, begin: int, end: int, members: np.ndarray) -> np.ndarray:
+        """Chooses pruners for rows begin..end-1 among the skyline's members; gives the objects that must come back
+        to the engine at the chunk's start, as nothing prunes them any more."""
+        self.is_on = False
         if self._rest > 0:
             self._rest -= 1
         elif len(members):
-            self._choose(chunk, members[:: -(-len(members) // CANDIDATES)])
-        back = np.empty(len(self._last), np.int32)
-        return back[: _review(self.latest, self._pruners, self._last, back)]
+            self._choose(begin, end, members[:: -(-len(members) // CANDIDATES)])
+        if not self.is_on:
+            self._pruners[:] = np.nan
+        return self._back[: _review(self.latest, self._pruners, self._last, self._back)]
 
-    @property
-    def is_on(self) -> bool:
-        """Whether anything is pruned in the open chunk."""
-        return not np.isnan(self._pruners[0, 0])
-
-    def kept(self, chunk: Chunk) -> Kept:
+    def kept(self, begin: int, end: int) -> Kept:
         """The rows that the engine must see."""
-        mask = self._mask[: len(chunk.item)]
-        mask[:] = (1 << PRUNERS) - 1
-        for first in range(0, len(chunk.columns), 3):
-            axes = [min(first + i, len(chunk.columns) - 1) for i in range(3)]  # the last again where there is none
-            _narrow(mask, *(chunk.columns[axis] for axis in axes), *self._pruners[:, axes].ravel())
-        kept = self._rows[: _compact(chunk.item, mask, self._last, self._rows)]
-        when, who = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
-        leaves = np.empty(len(kept), np.bool_)
-        _gather(kept, chunk.snapshot, chunk.item, mask, when, who, leaves)
-        return Kept(when, who, picked_points(chunk.columns, kept), leaves)
+        rows = (self._snapshot[begin:end], self._item[begin:end])
+        count = _sift(self._addresses, begin, *rows, self._pruners, self._last, *self._block, *self._kept)
+        return Kept(*(part[:count] for part in self._kept))
 
-    def close(self, chunk: Chunk) -> None:
+    def close(self, begin: int, end: int) -> None:
         """Everybody's position at the chunk's end."""
         if not self.is_on:
-            _note_last(chunk.item, self._last)
-        for axis, column in enumerate(chunk.columns):
-            _carry(column, self._last, self.latest, axis)
+            _note_last(self._item[begin:end], self._last)
+        _carry(self._addresses, begin, self._last, self.latest)
 
-    def _choose(self, chunk: Chunk, candidates: np.ndarray) -> None:
-        corners, fit = self._corners(chunk, candidates)
-        sample = sampled_points(chunk.columns, SAMPLE)
-        _make_strict(corners, fit, sample)
-        chosen = np.empty(PRUNERS, np.int64)
-        if _choose(corners, fit, sample, np.zeros(len(sample), np.bool_), chosen) < WORTH_IT * len(sample):
+    def _choose(self, begin: int, end: int, candidates: np.ndarray) -> None:
+        rows = (self._addresses, begin, self._item[begin:end])
+        tables = (self.latest, self._slot, *self._corners, self._kept.item, *self._sample, self._pruners)
+        self.is_on = _prepare(*rows, candidates, *tables)
+        if self.is_on:
+            self._longer_rest = 1
+        else:
             self._rest = self._longer_rest
             self._longer_rest = min(2 * self._longer_rest, LONGEST_REST)
-        else:
-            self._longer_rest = 1
-            chosen = chosen[chosen >= 0]
-            self._pruners[: len(chosen)] = corners[chosen]
-
-    def _corners(self, chunk: Chunk, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates' upper corners over the chunk, and who of them lives through it."""
-        corners = self.latest[candidates]
-        fit = ~np.isnan(corners).any(axis=1)
-        self._slot[candidates] = np.arange(len(candidates))
-        count = _rows_of(chunk.item, self._slot, self._rows, self._slots)
-        self._slot[candidates] = -1
-        for axis, column in enumerate(chunk.columns):
-            _raise_corners(column, self._rows[:count], self._slots[:count], corners, axis, fit)
-        return corners, fit

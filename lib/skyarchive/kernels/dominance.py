@@ -8,12 +8,12 @@ from skyarchive.kernels.compiling import inlined
 @inlined
 def beats(points, a, b):  # type: ignore[no-untyped-def]
     """Whether row a of `points` is at least as good as row b everywhere and better somewhere."""
+    one, other = np.uintp(a), np.uintp(b)
     better = False
     for axis in range(points.shape[1]):
-        if points[a, axis] > points[b, axis]:
+        if points[one, axis] > points[other, axis]:
             return False
-        if points[a, axis] < points[b, axis]:
-            better = True
+        better |= points[one, axis] < points[other, axis]
     return better
 
 

@@ -13,10 +13,12 @@ list it stands in itself; flags are the caller's."""
 ABSENT, MEMBER, IN_BETWEEN = -2, -1, -3
 """In WITNESS, of a node that nobody is known to beat: it is not there, it is unbeaten, or a change is under way."""
 NOBODY = -1
+_PLACES = 8
+"""So many that no row lies across two cache lines."""
 
 
 def new_links(n_nodes: int) -> np.ndarray:
-    links = np.full((n_nodes, 5), NOBODY, np.int32)
+    links = np.full((n_nodes, _PLACES), NOBODY, np.int32)
     links[:, WITNESS] = ABSENT
     links[:, FLAGS] = 0
     return links

@@ -11,12 +11,12 @@ or not it is a candidate's (section 5.2 checks those of candidates only, yet aft
 Insertions start with a box of one point in the verification list; a deletion sends those it beat there.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from skyarchive.kernels.blocks import point_blocks
+from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.intervals import DONE, Book, Intervals, has_room, note_skyline
@@ -279,7 +279,7 @@ def _new_boxes(n_objects: int, width: int, first: int) -> Boxes:
 
 
 def intervals(
-    snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int, cfp: int
+    snapshot: np.ndarray, item: np.ndarray, columns: Columns, n_snapshots: int, n_objects: int, cfp: int
 ) -> tuple[Intervals, Counters]:
     """The intervals of a checked log, and what they cost."""
     boxes = _new_boxes(n_objects, len(columns), int(snapshot[0]))

@@ -18,30 +18,27 @@ TALLY = 5
 
 @inlined
 def first_at_least(values, axis, size, value):  # type: ignore[no-untyped-def]
-    """How many members are below a value on one attribute."""
-    low = 0
-    while size > 0:
-        half = size >> 1
-        if values[axis, low + half] < value:
-            low += half + 1
-            size -= half + 1
-        else:
-            size = half
-    return low
+    """How many members are below a value on one attribute. Halves without a branch: which way it goes is anybody's
+    guess, also the processor's."""
+    low = np.uintp(0)
+    left = np.uintp(size)
+    while left > np.uintp(0):
+        half = (left + np.uintp(1)) >> np.uintp(1)
+        low += half * np.uintp(values[axis, low + half - np.uintp(1)] < value)
+        left -= half
+    return np.intp(low)
 
 
 @inlined
 def first_above(values, axis, size, value):  # type: ignore[no-untyped-def]
     """How many members are at or below a value on one attribute."""
-    low = 0
-    while size > 0:
-        half = size >> 1
-        if values[axis, low + half] <= value:
-            low += half + 1
-            size -= half + 1
-        else:
-            size = half
-    return low
+    low = np.uintp(0)
+    left = np.uintp(size)
+    while left > np.uintp(0):
+        half = (left + np.uintp(1)) >> np.uintp(1)
+        low += half * np.uintp(values[axis, low + half - np.uintp(1)] <= value)
+        left -= half
+    return np.intp(low)
 
 
 @inlined

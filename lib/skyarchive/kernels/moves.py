@@ -97,7 +97,7 @@ def _settle_orphans(points, links, values, nodes, lists, tally, node, all_of_the
 @inlined
 def _mark_if_beaten(points, links, lists, node, rival, count):  # type: ignore[no-untyped-def]
     """Collects a member, after the `count` so far, if the node beats it and it was not collected before."""
-    if links[rival, WITNESS] == MEMBER and beats(points, node, rival):
+    if beats(points, node, rival) and links[rival, WITNESS] == MEMBER:  # in this order: few are beaten
         links[rival, WITNESS] = IN_BETWEEN
         lists[_FOUND, count] = rival
         count += 1
@@ -239,9 +239,9 @@ def put(points, links, values, nodes, lists, tally, node, rows, row):  # type: i
         better |= value < before
     witness = int(links[node, WITNESS])
     if witness >= 0:
-        if worse and links[node, HEAD] != NOBODY:
+        if links[node, HEAD] != NOBODY and worse:
             _hand_over(points, links, node, witness, False)
-        if better and not beats(points, witness, node):
+        if not beats(points, witness, node):
             unlink(links, node)
             arrive(points, links, values, nodes, lists, tally, node, False)
     elif witness == ABSENT:

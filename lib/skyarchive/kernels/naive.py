@@ -1,10 +1,9 @@
 """The skyline of each snapshot computed from scratch: block-nested loops (Börzsönyi et al., ICDE 2001)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from skyarchive.kernels.blocks import point_blocks
+from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import is_position, relation
 from skyarchive.kernels.intervals import DONE, Book, Intervals, has_room, note_skyline
@@ -89,7 +88,7 @@ def _advance(  # type: ignore[no-untyped-def]
 
 
 def intervals(
-    snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int
+    snapshot: np.ndarray, item: np.ndarray, columns: Columns, n_snapshots: int, n_objects: int
 ) -> tuple[Intervals, int]:
     """The intervals of a checked log, and how many pairs were tested for dominance."""
     points = np.empty((n_objects, len(columns)))

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from skyarchive.kernels import mbr, naive, witness
+from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.intervals import Intervals
 from skyarchive.kernels.log_check import check_log, check_no_repeats
 from skyarchive.kernels.mbr import Counters
@@ -80,7 +81,7 @@ class _Log:
 
     snapshot: np.ndarray
     item: np.ndarray
-    columns: tuple[np.ndarray, ...]
+    columns: Columns
     n_objects: int
     names: np.ndarray | None
     """The callers' numbers of the objects, if they were renumbered."""
@@ -104,8 +105,8 @@ def _checked(snapshot: np.ndarray, item: np.ndarray, attributes: Sequence[np.nda
         raise ValueError(f"n_snapshots must be a count that fits int32, not {n_snapshots}")
     when = _column("snapshot", snapshot, np.int32, None)
     who = _column("object", item, np.int32, len(when))
-    columns = tuple(
-        _column(f"attributes[{axis}]", column, np.float64, len(when)) for axis, column in enumerate(attributes)
+    columns = Columns(
+        [_column(f"attributes[{axis}]", column, np.float64, len(when)) for axis, column in enumerate(attributes)]
     )
     highest, may_repeat = check_log(when, who, n_snapshots)
     n_objects = highest + 1

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from skyarchive.kernels.blocks import point_blocks, sampled_points
-from skyarchive.kernels.chunk_filter import Chunk, ChunkFilter
+from skyarchive.kernels.blocks import point_blocks
+from skyarchive.kernels.chunk_filter import ChunkFilter
+from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.engine import Engine, advance, new_engine
 from skyarchive.kernels.intervals import Book, Intervals
 from skyarchive.kernels.members import SIZE
@@ -15,7 +16,7 @@ UPDATES_PER_OBJECT = 32
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
 SHORTEST_CHUNK = 1 << 14
 """In updates."""
-CROWD_SAMPLE = 1024
+CROWD_SAMPLE = 512
 CROWD_SHARE = 1 / 16
 """A position is a crowd when it is this share of a sample of the updates."""
 _NO_FLAGS = np.empty(0, np.bool_)
@@ -34,7 +35,10 @@ def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]
 
 def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
     """The position where very many objects stand, or NaN."""
-    sample = sampled_points(columns, CROWD_SAMPLE) + 0.0  # no -0.0, which would sort like 0.0 and look different
+    step = -(-len(columns[0]) // CROWD_SAMPLE)
+    sample = (
+        np.column_stack([column[::step] for column in columns]) + 0.0
+    )  # no -0.0, which would sort like 0.0 and look different
     sample = sample[np.lexsort(sample.T)]
     starts = np.flatnonzero(np.r_[True, (sample[1:] != sample[:-1]).any(axis=1)])
     lengths = np.diff(np.r_[starts, len(sample)])
@@ -55,27 +59,24 @@ def _frozen(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def intervals(
-    snapshot: np.ndarray, item: np.ndarray, columns: Sequence[np.ndarray], n_snapshots: int, n_objects: int
-) -> Intervals:
+def intervals(snapshot: np.ndarray, item: np.ndarray, columns: Columns, n_snapshots: int, n_objects: int) -> Intervals:
     """The intervals of a checked log."""
-    engine = new_engine(n_objects, crowd_of(columns))
+    engine = new_engine(n_objects, crowd_of(columns.arrays))
     book = Book(n_objects)
     borders = chunk_borders(snapshot, n_objects)
-    pruning = ChunkFilter(n_objects, len(columns), max(end - begin for begin, end in borders))
+    pruning = ChunkFilter(snapshot, item, columns, n_objects, max(end - begin for begin, end in borders))
     for begin, end in borders:
-        chunk = Chunk(snapshot[begin:end], item[begin:end], [column[begin:end] for column in columns])
-        back = pruning.open(chunk, _members(engine, n_objects))
+        back = pruning.open(begin, end, _members(engine, n_objects))
         if len(back):
             when = np.full(len(back), snapshot[begin])
             book.write(advance, engine, _frozen(when), _frozen(back), pruning.latest[back], _NO_FLAGS, False)
         is_last = end == len(snapshot)
         if pruning.is_on:
-            when, who, rows, leaves = pruning.kept(chunk)
+            when, who, rows, leaves = pruning.kept(begin, end)
             book.write(advance, engine, _frozen(when), _frozen(who), rows, leaves, is_last)
         else:
             for part, rows in point_blocks(columns, begin, end):
                 last_part = is_last and part.stop == end
                 book.write(advance, engine, snapshot[part], item[part], rows, _NO_FLAGS, last_part)
-        pruning.close(chunk)
+        pruning.close(begin, end)
     return book.finished(n_snapshots)
