@@ -15,6 +15,7 @@ from skyarchive.kernels.members import SIZE
 UPDATES_PER_OBJECT = 32
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
 SHORTEST_CHUNK = 1 << 14
+FIRST_CHUNK = 1 << 12
 """In updates."""
 CROWD_SAMPLE = 512
 CROWD_SHARE = 1 / 16
@@ -24,10 +25,12 @@ _NO_FLAGS = np.empty(0, np.bool_)
 
 def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]:
     """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
-    is nobody yet who could prune."""
-    size = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
+    is nobody yet who could prune; after that no chunk is longer than all before it, as those who prune well may still
+    have to come."""
+    longest = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
     borders = [0, int(np.searchsorted(snapshot, snapshot[0], side="right"))]
     while borders[-1] < len(snapshot):
+        size = min(max(borders[-1], FIRST_CHUNK), longest)
         last = snapshot[min(borders[-1] + size, len(snapshot)) - 1]
         borders.append(int(np.searchsorted(snapshot, last, side="right")))
     return list(pairwise(borders))
