@@ -16,12 +16,12 @@ from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.catalog import Catalog
 from skyarchive.cli import main
 from skyarchive.commands.options import Verbosity
+from skyarchive.names import STEPS
 from skyarchive.progress import Progress
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
-from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
 
 SHORT_LIVED = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Source
+from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Schedule, Source
 from skyarchive.derivation import Derivation, Order, Service
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.names import IDENTIFIER, checked_archive
@@ -113,7 +113,7 @@ def _fields_beside(way: list[str], method: str | None) -> list[str]:
     """The fields that are allowed where an unknown one stands."""
     parents: dict[str, type[BaseModel]] = {
         "source": Source, "period": Period, "columns": Column, "refuse": Rule, "object": ObjectId,
-        "attributes": Attribute,
+        "attributes": Attribute, "schedule": Schedule,
     }  # fmt: skip
     if way[0] == "derive" and method:
         nested: dict[str, type[BaseModel]] = {"order": Order, "services": Service}
@@ -132,6 +132,16 @@ class Catalog:
 
     def names(self) -> list[str]:
         return sorted(self._paths())
+
+    def all(self) -> tuple[list[Definition], list[DefinitionError]]:
+        """Every definition that can be used, and what is wrong with the others."""
+        found, faults = [], []
+        for name in self.names():
+            try:
+                found.append(self.get(name))
+            except DefinitionError as error:
+                faults.append(error)
+        return found, faults
 
     def get(self, name: str) -> Definition:
         checked_archive(name)

@@ -89,6 +89,40 @@ class Period(_Strict):
         return self
 
 
+class Schedule(_Strict):
+    """When Airflow looks for a period's raw files, and which period it is then."""
+
+    cron: str
+    """In UTC: minute, hour, day of month, month, day of week."""
+    key: str
+    """The period as strftime makes it of the date of the run, such as %Y."""
+    offset: int = 0
+    """Which run's date it is: -1 the one before, for a period that ends before its files come."""
+
+    @field_validator("cron")
+    @classmethod
+    def _five_fields(cls, value: str) -> str:
+        if not re.fullmatch(r"[\d*/,\-A-Za-z]+( [\d*/,\-A-Za-z]+){4}", value):
+            raise ValueError("must be five fields (minute, hour, day, month, day of week), such as 0 6 1 7 *")
+        return value
+
+    @field_validator("key")
+    @classmethod
+    def _tells_a_date(cls, value: str) -> str:
+        parts = re.findall("%.", value)
+        if parts not in (["%Y"], ["%Y", "%m"], ["%Y", "%m", "%d"]):
+            raise ValueError("must be made of %Y, %Y and %m, or %Y, %m and %d, in this order")
+        return value
+
+
+_BY_CALENDAR = {
+    "year": Schedule(cron="0 6 2 1 *", key="%Y", offset=-1),
+    "month": Schedule(cron="0 6 2 * *", key="%Y-%m", offset=-1),
+    "day": Schedule(cron="0 1 * * *", key="%Y-%m-%d", offset=-1),
+}
+"""Shortly after a period is over."""
+
+
 class Column(_Strict):
     """A column of the raw files. One that is required or bounded must be in every file."""
 
@@ -158,6 +192,8 @@ class Definition(_Strict):
     attributes: Annotated[dict[str, Attribute], Field(min_length=1, max_length=16)]
     max_refused_share: float = Field(default=0.05, ge=0, le=1)
     """More refused rows than this share of a period's rows stop its ingestion."""
+    schedule: Schedule | None = None
+    """Left out: after each year, month or day, if that is what a period is; else only when asked."""
 
     @field_validator("name")
     @classmethod
@@ -226,6 +262,11 @@ class Definition(_Strict):
         return self
 
     @property
+    def timing(self) -> Schedule | None:
+        """When its periods are looked for; None: only when asked."""
+        return self.schedule or _BY_CALENDAR.get(self.period.by)
+
+    @property
     def record_key(self) -> list[str]:
         """The columns that together are one record."""
         return self.unique or self.derive.record_key(self.object.column)
@@ -236,6 +277,6 @@ class Definition(_Strict):
 
     def fingerprint(self, step: str) -> str:
         """What of this definition a step depends on: when it changes, the step's results are stale."""
-        parts = {"ingest": {"derive", "attributes", "counts", "title"}, "derive": {"title"}}
-        content = self.model_dump_json(exclude=parts.get(step, {"title"}))
+        without = {"title", "schedule"} | ({"derive", "attributes", "counts"} if step == "ingest" else set())
+        content = self.model_dump_json(exclude=without)
         return hashlib.sha256(f"{content} {self.record_key}".encode()).hexdigest()[:16]

@@ -13,13 +13,14 @@ from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError
 from skyarchive.lake import Lake
+from skyarchive.names import STEPS
 from skyarchive.output import render
 from skyarchive.pictures import draw_reigns
 from skyarchive.questions import Answer, Questions
 from skyarchive.running import raise_refusals, run_steps
 from skyarchive.selection import Selection
 from skyarchive.settings import Settings, load_settings
-from skyarchive.status import STEPS, period_statuses
+from skyarchive.status import period_statuses
 from skyarchive.workshop import Workshop
 
 _MARK = ".made-by-skyarchive-demo"

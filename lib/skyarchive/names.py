@@ -9,6 +9,9 @@ IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,126}")
 PERIOD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 
+STEPS = ("ingest", "derive", "skyline")
+"""In their order: from raw files to the update log, and on to what follows from it."""
+
 TABLES = (
     "raw", "snapshots", "updates", "objects", "carry", "quarantine",
     "skyline", "frequent", "external", "runs", "quality", "files",

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.lock import writing
+from skyarchive.names import STEPS
 from skyarchive.publishing import Outcome
 from skyarchive.selection import Selection
-from skyarchive.status import STEPS, period_statuses
+from skyarchive.status import period_statuses
 from skyarchive.workshop import Workshop
 
 
@@ -63,7 +64,12 @@ def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
 def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
     if "ingest" not in steps:
         return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
-    return selection.pick(_whole_inventory(workshop).periods(), workshop.archive)
+    return selection.pick(known_periods(workshop), workshop.archive)
+
+
+def known_periods(workshop: Workshop) -> list[str]:
+    """Every period that has raw files."""
+    return _whole_inventory(workshop).periods()
 
 
 def _whole_inventory(workshop: Workshop) -> Inventory:

@@ -103,6 +103,11 @@ def _is_local(settings: Settings) -> bool:
     return settings.master.startswith("local")
 
 
+def server_configuration(settings: Settings) -> dict[str, str]:
+    """What a Spark Connect server must be started with, as its clients cannot say it."""
+    return _configuration(settings) | {"spark.master": settings.master}
+
+
 def _configuration(settings: Settings) -> dict[str, str]:
     conf = dict(_EVERYWHERE)
     conf["spark.jars"] = ",".join(str(jar) for jar in delta_jars(settings))

@@ -46,6 +46,8 @@ class Settings:
     """Seconds a second writer of an archive waits before it gives up."""
     part_updates: int = 2_000_000
     """Updates that one call of the skyline kernel takes: its memory is bounded by them."""
+    webhook: str = ""
+    """Address that is told, with a JSON message, of every task that fails in Airflow."""
     log: str = "skyarchive.log"
     """File that takes Spark's own log lines, in the warehouse unless it is a path."""
     jars: str = str(_default_jars())
@@ -107,6 +109,6 @@ def _typed(key: str, value: Any, origin: str) -> Any:
         if isinstance(value, bool) or not str(value).isdecimal() or int(value) < 1:
             raise SettingError(f"{origin}: {value!r} is not a number of updates.")
         return int(value)
-    if not isinstance(value, str) or (not value and key != "archives"):
+    if not isinstance(value, str) or (not value and key not in ("archives", "webhook")):
         raise SettingError(f"{origin}: {value!r} is no path or address (in a file: in quotes).")
     return unquote(value.removeprefix("file://")) if key == "warehouse" and value.startswith("file://") else value

@@ -13,7 +13,6 @@ from skyarchive.settings import Settings
 State = Literal["absent", "current", "stale", "unfinished"]
 NOTHING = "none"
 """Fingerprint of what an archive's first period starts from."""
-STEPS = ("ingest", "derive", "skyline")
 
 
 @dataclass(frozen=True)

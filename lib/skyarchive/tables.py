@@ -1,6 +1,7 @@
 """The one place where Spark reads and writes Delta tables: by version, by period, one commit at a time."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from skyarchive.lake import UNVERSIONED, Lake
 from skyarchive.names import periods_predicate
 from skyarchive.settings import Settings
 
-# VACUUM destroys what old versions need: results stay reproducible for ten years.
+RETENTION_DAYS = 3650
+"""VACUUM destroys what old versions need: results stay reproducible for ten years."""
 _PROPERTIES = {
-    "delta.logRetentionDuration": "interval 3650 days",
-    "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.logRetentionDuration": f"interval {RETENTION_DAYS} days",
+    "delta.deletedFileRetentionDuration": f"interval {RETENTION_DAYS} days",
     "delta.checkpointInterval": "30",
     "delta.enableDeletionVectors": "false",  # readers without Spark take the data files as they are
 }
@@ -42,13 +44,17 @@ class Commit:
 
 
 class Tables:
-    """The Delta tables of one archive."""
+    """The Delta tables of one archive. What delta-rs does does not start Spark."""
 
-    def __init__(self, spark: SparkSession, settings: Settings, definition: Definition):
-        self._spark = spark
+    def __init__(self, settings: Settings, definition: Definition, session: Callable[[], SparkSession]):
+        self._session = session
         self._root = Path(settings.warehouse).absolute() / definition.name
         self._definition = definition
         self._lake = Lake(settings)
+
+    @property
+    def _spark(self) -> SparkSession:
+        return self._session()
 
     def contract(self, table: str) -> TableContract:
         return table_contract(self._definition, table)

@@ -51,7 +51,12 @@ class Workshop:
     def tables(self) -> "Tables":
         from skyarchive.tables import Tables
 
-        return Tables(self.spark, self.settings, self.definition)
+        return Tables(self.settings, self.definition, lambda: self.spark)
+
+    def close(self) -> None:
+        """Ends Spark, if it was started."""
+        if "spark" in self.__dict__:
+            self.spark.stop()
 
     def ledger(self) -> Ledger:
         """What is published now."""

@@ -18,11 +18,11 @@ import skyline_step
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
 from skyarchive.catalog import Catalog
 from skyarchive.ledger import Publication
+from skyarchive.names import STEPS
 from skyarchive.output import render
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
 from skyarchive.settings import Settings
-from skyarchive.status import STEPS
 from skyarchive.workshop import Workshop
 
 RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results.json"

@@ -12,10 +12,10 @@ from conftest import SHARED, Home
 from skyarchive.deriving import derive_periods
 from skyarchive.ingesting import ingest_periods
 from skyarchive.kernels.timeline import skyline_intervals
+from skyarchive.names import STEPS
 from skyarchive.positions import directions
 from skyarchive.running import refresh, run_steps
 from skyarchive.selection import Selection
-from skyarchive.status import STEPS
 
 ORACLES = {"nba": oracle.nba, "stocks": oracle.stocks, "tcp": oracle.tcp}
 CASES: dict[str, tuple[list[str], dict[str, Any]]] = {

@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 from conftest import Home, make_home
 from oracle import skylines as oracle
 from skyarchive import skylining
+from skyarchive.names import STEPS
 from skyarchive.questions import Questions
 from skyarchive.running import refresh, run_steps
 from skyarchive.selection import Selection
 from skyarchive.skyline_checks import judge
 from skyarchive.skylining import skyline_periods
-from skyarchive.status import STEPS
 
 PLACES = """
 name: places

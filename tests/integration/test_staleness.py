@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conftest import Home, make_home
+from skyarchive.names import STEPS
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
-from skyarchive.status import STEPS
 
 SEASONS = ["2008", "2009", "2010"]
 

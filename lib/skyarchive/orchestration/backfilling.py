@@ -1,0 +1,205 @@
+"""The friendly front to Airflow's backfills: periods instead of dates, progress, and an outcome.
+
+It reads and writes Airflow's own database, as the `airflow` command does, with the settings of the environment.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from skyarchive.definition import Definition, Schedule
+from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.names import checked_period
+from skyarchive.orchestration.naming import compute_id, ingest_id
+from skyarchive.progress import Progress
+
+_LOOK_AGAIN = 2.0
+_DOWNSTREAM_PATIENCE = 120.0
+"""Seconds for the scheduler to start a compute run after its ingest run succeeded."""
+_ENDED = ("success", "failed")
+Reprocess = Literal["none", "failed", "completed"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which periods, in which order, and which of them again."""
+
+    periods: str
+    reprocess: Reprocess = "none"
+    backwards: bool = False
+
+    def stretches(self) -> list[tuple[str, str]]:
+        """First and last period of each gapless part, in the order in which they are to run."""
+        found = []
+        for part in self.periods.split(","):
+            first, dots, last = part.strip().partition("..")
+            if dots and not (first and last):
+                raise SettingError(f"{part.strip()!r}: a backfill needs the first and the last period, as 2010..2014.")
+            stretch = (checked_period(first), checked_period(last or first))
+            if stretch[0] > stretch[1]:
+                raise SettingError(f"{part.strip()!r} goes from later to earlier; add --backwards for that order.")
+            found.append(stretch)
+        return sorted(found, reverse=self.backwards)
+
+
+@dataclass
+class Outcome:
+    """How the runs of every period ended."""
+
+    archive: str
+    ingest: dict[str, str] = field(default_factory=dict)
+    compute: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        return [(period, state, self.compute.get(period, "")) for period, state in sorted(self.ingest.items())]
+
+    def raise_failures(self) -> None:
+        failed = [period for period, ingest, compute in self.rows if "failed" in (ingest, compute)]
+        if failed:
+            raise SkyarchiveError(
+                f"{self.archive}: {', '.join(failed)} failed; the reason is in the log of the failed task, and "
+                f"`skyarchive status {self.archive}` says what is published. Mend it, then backfill with "
+                "--reprocess failed."
+            )
+
+
+def date_range(schedule: Schedule, first: str, last: str) -> tuple[datetime, datetime]:
+    """The dates whose runs have these periods as their keys."""
+    return _begin(schedule, first), _end(_begin(schedule, last), schedule)
+
+
+def _begin(schedule: Schedule, period: str) -> datetime:
+    try:
+        return datetime.strptime(period, schedule.key).replace(tzinfo=UTC)
+    except ValueError as error:
+        raise SettingError(f"{period!r} is not a period of this archive: they look like {schedule.key}.") from error
+
+
+def _end(begin: datetime, schedule: Schedule) -> datetime:
+    """The last second of the period that begins then."""
+    if "%d" in schedule.key:
+        following = begin + timedelta(days=1)
+    elif "%m" in schedule.key:
+        following = (begin + timedelta(days=31)).replace(day=1)
+    else:
+        following = begin.replace(year=begin.year + 1)
+    return following - timedelta(seconds=1)
+
+
+def run_backfill(definition: Definition, request: Request, progress: Progress, *, wait: bool = True) -> Outcome:
+    """Create the runs and, unless told otherwise, wait until they and what follows from them have ended."""
+    stretches = request.stretches()
+    _need_airflow(definition.name)
+    outcome = Outcome(definition.name)
+    began = datetime.now(UTC)
+    for first, last in stretches:
+        name = first if first == last else f"{first}..{last}"
+        with progress.phase(f"{definition.name} {name}: creating the runs"):
+            _create(definition, first, last, request)
+        if wait:
+            _follow(definition.name, began, outcome, progress)
+    if not wait:
+        outcome.ingest |= _states(ingest_id(definition.name), began)
+    return outcome
+
+
+def _need_airflow(archive: str) -> None:
+    """Errors that tell what is missing, before anything is created."""
+    try:
+        from airflow.models.dag import DagModel
+        from airflow.utils.session import create_session
+        from sqlalchemy.exc import OperationalError
+    except ImportError as error:
+        raise SettingError("Airflow is not installed here: it comes with skyarchive[airflow].") from error
+    try:
+        with create_session() as session:
+            found = {dag_id: session.get(DagModel, dag_id) for dag_id in (ingest_id(archive), compute_id(archive))}
+            paused = [dag_id for dag_id, dag in found.items() if dag is not None and dag.is_paused]
+    except OperationalError as error:
+        raise SettingError(
+            "Airflow's database cannot be read: set AIRFLOW_HOME (and AIRFLOW__DATABASE__SQL_ALCHEMY_CONN) to those "
+            f"of the Airflow that runs the archives ({str(error.orig).strip()})."
+        ) from error
+    missing = [dag_id for dag_id, dag in found.items() if dag is None]
+    if missing:
+        raise SettingError(f"Airflow knows no DAG {missing[0]}: its dags_folder must be this project's dags/.")
+    if paused:
+        raise SettingError(f"{' and '.join(paused)} paused: unpause first, with `airflow dags unpause {paused[0]}`.")
+
+
+def _create(definition: Definition, first: str, last: str, request: Request) -> None:
+    schedule, dag_id = definition.timing, ingest_id(definition.name)
+    if schedule is None:  # no calendar, no backfill: periods are triggered one by one
+        if first != last:
+            raise SettingError(
+                f"The periods of {definition.name} follow no calendar: name them one by one, as {first},{last}."
+            )
+        _airflow("dags", "trigger", dag_id, "--conf", json.dumps({"period": first}))
+        return
+    begin, end = date_range(schedule, first, last)
+    dates = ("--from-date", begin.isoformat(), "--to-date", end.isoformat())
+    order = ("--run-backwards",) if request.backwards else ()
+    behaviour = ("--reprocess-behavior", request.reprocess, "--max-active-runs", "1")
+    _airflow("backfill", "create", "--dag-id", dag_id, *dates, *order, *behaviour)
+
+
+def _airflow(*arguments: str) -> None:
+    """Airflow's own command; its last line is the reason if it refuses."""
+    done = subprocess.run([sys.executable, "-m", "airflow", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+        raise SkyarchiveError(f"Airflow refuses ({' '.join(arguments[:2])}): {lines[-1] if lines else 'no message'}")
+
+
+def _follow(archive: str, began: datetime, outcome: Outcome, progress: Progress) -> None:
+    """Tells of every run that ends, until all have."""
+    said: set[tuple[str, str]] = set()
+    last_end = time.monotonic()
+    while True:
+        outcome.ingest = _states(ingest_id(archive), began, _told_apart)
+        outcome.compute = _states(compute_id(archive), began)
+        for kind, states in (("ingest", outcome.ingest), ("compute", outcome.compute)):
+            for period, state in states.items():
+                if state in (*_ENDED, "skipped") and (kind, period) not in said:
+                    said.add((kind, period))
+                    last_end = time.monotonic()
+                    progress.say(f"{archive} {period}: {kind} {state}")
+        open_runs = [s for s in (*outcome.ingest.values(), *outcome.compute.values()) if s in ("queued", "running")]
+        expected = [p for p, state in outcome.ingest.items() if state == "success" and p not in outcome.compute]
+        if not open_runs and (not expected or time.monotonic() - last_end > _DOWNSTREAM_PATIENCE):
+            for period in expected:
+                outcome.compute[period] = "not started"
+            return
+        time.sleep(_LOOK_AGAIN)
+
+
+def _state_of(run: Any) -> str:
+    return str(run.state)
+
+
+def _told_apart(run: Any) -> str:
+    """A run that skipped its first task ended well in Airflow's eyes; here it is told apart."""
+    state = _state_of(run)
+    tasks = {str(task.state) for task in run.task_instances}
+    return "skipped" if state == "success" and tasks == {"skipped"} else state
+
+
+def _states(dag_id: str, since: datetime, refine: Callable[[Any], str] = _state_of) -> dict[str, str]:
+    """The state of the newest run of every period that was created since then."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        runs = session.scalars(
+            select(DagRun).where(DagRun.dag_id == dag_id, DagRun.queued_at >= since).order_by(DagRun.queued_at)
+        )
+        return {
+            run.partition_key or (run.conf or {}).get("period", run.run_id): refine(run) for run in runs
+        }

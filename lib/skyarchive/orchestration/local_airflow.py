@@ -1,0 +1,231 @@
+"""A private Airflow: SQLite, LocalExecutor, a folder and free ports of its own, reachable from this machine only.
+
+For the demo, for trying things, and for the tests. Its processes form one group, so that ending the group ends all.
+"""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from skyarchive.catalog import Catalog
+from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.orchestration.naming import SPARK_CONNECTION, pool_of
+from skyarchive.orchestration.spark_server import new_token, start_server
+from skyarchive.settings import Settings
+
+USER = "admin"
+_DAGS = Path(__file__).resolve().parents[3] / "dags"
+_PROCESSES = ("api-server", "scheduler", "dag-processor")
+_START = 120.0
+"""Seconds until everything must be up."""
+_END = 15.0
+_TASKS_AT_ONCE = 3
+
+
+@dataclass
+class LocalAirflow:
+    """One private Airflow and, beside it, the Spark Connect server that its tasks use."""
+
+    folder: Path
+    """AIRFLOW_HOME. What is there from before is used again."""
+    settings: Settings
+    """Of the archives it works on."""
+    port: int = 0
+    extra: dict[str, str] = field(default_factory=dict)
+    """More of the environment of its processes."""
+
+    def __post_init__(self) -> None:
+        if not _DAGS.is_dir():
+            raise SettingError(f"{_DAGS} is not there: a private Airflow runs from a checkout of the project.")
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.port = self.port or _free_port()
+        self._spark_port = _free_port()
+        self._spark_token = new_token()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def password_file(self) -> Path:
+        return self.folder / "passwords.json"
+
+    @property
+    def password(self) -> str:
+        return str(json.loads(self.password_file.read_text(encoding="utf-8"))[USER])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of every process of it, and of whoever wants to use its commands."""
+        archives = {f"SKYARCHIVE_{f.name.upper()}": str(getattr(self.settings, f.name)) for f in fields(Settings)}
+        for name in ("warehouse", "raw", "jars"):
+            archives[f"SKYARCHIVE_{name.upper()}"] = str(Path(getattr(self.settings, name)).absolute())
+        return {
+            **os.environ,
+            **archives,
+            "AIRFLOW_HOME": str(self.folder.absolute()),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(_DAGS),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            "AIRFLOW__CORE__PARALLELISM": str(_TASKS_AT_ONCE),
+            "AIRFLOW__CORE__MP_START_METHOD": "fork",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(self.password_file.absolute()),
+            "AIRFLOW__CORE__FERNET_KEY": "",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(self.port),
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__API__SECRET_KEY": self._secret("api"),
+            "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt"),
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.folder.absolute() / 'airflow.db'}",
+            "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "15",
+            "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
+            "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "60",
+            "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
+            "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
+            "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+            "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
+            f"AIRFLOW_CONN_{SPARK_CONNECTION.upper()}": json.dumps({
+                "conn_type": "spark_connect",
+                "host": "localhost",
+                "port": self._spark_port,
+                "password": self._spark_token,
+            }),
+            **self.extra,
+        }  # fmt: skip
+
+    def prepare(self) -> None:
+        """The database, the login and the pools; takes seconds when they are there."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        if not self.password_file.exists():
+            self.password_file.write_text(json.dumps({USER: secrets.token_urlsafe(12)}), encoding="utf-8")
+            self.password_file.chmod(0o600)
+        self.command("db", "migrate")
+        self.make_pools()
+
+    def make_pools(self) -> None:
+        """A pool with one slot for every archive."""
+        pools = {
+            pool_of(name): {"slots": 1, "description": f"writers of {name}", "include_deferred": False}
+            for name in Catalog(self.settings).names()
+        }
+        file = self.folder / "pools.json"
+        file.write_text(json.dumps(pools), encoding="utf-8")
+        self.command("pools", "import", str(file))
+
+    def start(self) -> None:
+        """Starts everything and waits until it answers."""
+        self._processes["spark"] = start_server(
+            self.settings, self._spark_port, self._spark_token, self.folder / "logs" / "spark.log"
+        )
+        for name in _PROCESSES:
+            self.start_process(name)
+        self._wait_until_up()
+
+    def start_process(self, name: str) -> None:
+        log = self.folder / "logs" / f"{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as lines:
+            self._processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "airflow", name],
+                stdin=subprocess.DEVNULL, stdout=lines, stderr=lines,
+                env=self.environment, cwd=self.folder, start_new_session=True,
+            )  # fmt: skip
+
+    def stop(self) -> None:
+        """Ends every process that was started, and their children."""
+        for name in reversed(list(self._processes)):
+            self.stop_process(name)
+
+    def stop_process(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
+        process = self._processes.pop(name)
+        _signal_group(process, how)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END)
+        _signal_group(process, signal.SIGKILL)
+        process.wait()
+
+    def command(self, *arguments: str) -> str:
+        """`airflow ...` on this Airflow; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "airflow", *arguments],
+            capture_output=True, text=True, env=self.environment, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip()[-2000:]
+            raise SkyarchiveError(f"airflow {' '.join(arguments)} failed: {said}")
+        return done.stdout
+
+    def unpause(self, dag_ids: Sequence[str]) -> None:
+        for dag_id in dag_ids:
+            self.command("dags", "unpause", dag_id)
+
+    @contextmanager
+    def running(self) -> Iterator["LocalAirflow"]:
+        """While open, it runs; afterwards nothing of it does, however the block ends."""
+        try:
+            self.start()
+            yield self
+        finally:
+            self.stop()
+
+    def _wait_until_up(self) -> None:
+        deadline = time.monotonic() + _START
+        while time.monotonic() < deadline:
+            for name, process in self._processes.items():
+                if process.poll() is not None:
+                    raise SkyarchiveError(f"{name} ended at once; see {self.folder / 'logs' / f'{name}.log'}")
+            if self._answers() and _is_open(self._spark_port):
+                return
+            time.sleep(0.5)
+        raise SkyarchiveError(f"Airflow was not up after {_START:.0f} s; see {self.folder / 'logs'}")
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/monitor/health", timeout=5) as answer:
+                health = json.load(answer)
+        except (urllib.error.URLError, OSError, ValueError):
+            return False
+        return all(health[part]["status"] == "healthy" for part in ("scheduler", "dag_processor"))
+
+    def _secret(self, name: str) -> str:
+        """One that outlives a restart."""
+        file = self.folder / f".{name}-secret"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch(0o600)
+            file.write_text(secrets.token_urlsafe(32), encoding="utf-8")
+        return file.read_text(encoding="utf-8")
+
+
+def _signal_group(process: subprocess.Popen[bytes], what: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, what)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,135 @@
+"""What Airflow's tasks do: one step for one period, on the Spark that one connection names."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from airflow.sdk import Asset, Connection
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowSkipException
+
+from skyarchive.catalog import Catalog
+from skyarchive.errors import LockError, SkyarchiveError
+from skyarchive.names import checked_period
+from skyarchive.orchestration.naming import SPARK_CONNECTION, ingest_id
+from skyarchive.settings import Settings, load_settings
+from skyarchive.workshop import Workshop
+
+
+def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Asset]) -> dict[str, Any]:
+    """Runs a step for the run's period and tells the outlets of it."""
+    from skyarchive.running import known_periods, raise_refusals, run_steps
+    from skyarchive.selection import Selection
+
+    period = period_of(context)
+    with _explained(), _workshop(archive) as workshop:
+        if step == "ingest" and period not in known_periods(workshop):
+            raise AirflowSkipException(
+                f"{archive} has no raw file for {period} in {workshop.settings.raw_folder / archive} yet. When it is "
+                f"there, clear this task, or run: skyarchive backfill {archive} --periods {period}"
+            )
+        raise_refusals(run_steps(workshop, Selection(period), [step]))
+        published = workshop.ledger().of(step)[period]
+    for outlet in outlets:
+        context["outlet_events"][outlet].add_partitions(period)
+    return {
+        "period": period,
+        "rows_in": published.rows_in,
+        "rows_out": published.rows_out,
+        "versions": published.output_versions,
+        "seconds": published.details["seconds"],
+    }
+
+
+def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
+    """Computes again what became stale, unless more is to come: then the last run does it for all."""
+    from skyarchive.running import raise_refusals, refresh
+
+    waiting = context["ti"].get_dr_count(dag_id=ingest_id(archive), states=["queued", "running"])
+    if waiting:
+        raise AirflowSkipException(
+            f"{waiting} more runs of {ingest_id(archive)} are under way; the last of them refreshes for all."
+        )
+    with _explained(), _workshop(archive) as workshop:
+        outcomes = refresh(workshop)
+        raise_refusals(outcomes)
+    return [f"{outcome.step} {period}" for outcome in outcomes for period in outcome.published]
+
+
+def maintain_tables(archive: str) -> list[dict[str, Any]]:
+    """Compacts and vacuums an archive's tables."""
+    from skyarchive.maintaining import maintain
+
+    with _explained(), _workshop(archive) as workshop:
+        _need_tables(workshop)
+        return [care.described() for care in maintain(workshop)]
+
+
+def audit_snapshots(archive: str) -> dict[str, Any]:
+    """Checks random snapshots of an archive by brute force."""
+    from skyarchive.auditing import audit
+
+    with _explained(), _workshop(archive) as workshop:
+        _need_tables(workshop)
+        report = audit(workshop)
+        workshop.progress.say(report.summary)
+        report.raise_faults()
+    return {"seed": report.seed, "snapshots": len(report.snapshots)}
+
+
+def period_of(context: dict[str, Any]) -> str:
+    """The period travels explicitly: as parameter of a run by hand, else as the partition key."""
+    period = context["params"].get("period") or context["dag_run"].partition_key
+    if not period:
+        raise AirflowFailException(
+            "This run has neither a parameter `period` nor a partition key: trigger it again with a period."
+        )
+    return checked_period(period)
+
+
+def spark_master() -> str | None:
+    """Where the connection says that Spark runs; None if there is no such connection."""
+    try:
+        connection = Connection.get(SPARK_CONNECTION)
+    except AirflowNotFoundException:
+        return None
+    if connection.conn_type == "spark_connect":
+        from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
+
+        return SparkConnectHook(SPARK_CONNECTION).get_connection_url()
+    host = connection.host or "local[*]"
+    if connection.port:
+        return f"{host if '://' in host else f'spark://{host}'}:{connection.port}"
+    return host
+
+
+def _settings() -> Settings:
+    settings = load_settings()
+    master = spark_master()
+    return replace(settings, master=master) if master else settings
+
+
+@contextmanager
+def _workshop(archive: str) -> Iterator[Workshop]:
+    settings = _settings()
+    workshop = Workshop(settings, Catalog(settings).get(archive))
+    try:
+        yield workshop
+    finally:
+        workshop.close()
+
+
+def _need_tables(workshop: Workshop) -> None:
+    if workshop.archive not in workshop.lake.archives():
+        raise AirflowSkipException(f"{workshop.archive} has no tables yet.")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What was refused will be refused again: no retry. A lock or anything unforeseen may pass."""
+    try:
+        yield
+    except LockError:
+        raise
+    except SkyarchiveError as error:
+        raise AirflowFailException(str(error)) from error
