@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo airflow test lint bench lock clean
 
 BIN := .venv/bin
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url
@@ -10,8 +10,11 @@ help: ## list these habits
 setup: ## make .venv and fetch the Delta jars; does nothing when that is done
 	@./setup.sh
 
-demo: setup ## three generated archives from raw files to checked tables
+demo: setup ## three generated archives from raw files to who was unbeaten, through a private Airflow
 	@$(BIN)/skyarchive demo
+
+airflow: setup ## keep a private Airflow running on your warehouse, until Ctrl-C
+	@$(BIN)/skyarchive airflow
 
 # Spark's tests wait most of the time for one thread of the JVM: the others run beside them and are shown after.
 test: lint ## lint, then all tests

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +14,15 @@ from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError
 from skyarchive.lake import Lake
-from skyarchive.names import STEPS
+from skyarchive.orchestration.backfilling import Request, run_backfill
+from skyarchive.orchestration.local_airflow import LocalAirflow
+from skyarchive.orchestration.naming import compute_id, ingest_id
 from skyarchive.output import render
 from skyarchive.pictures import draw_reigns
+from skyarchive.progress import Progress
 from skyarchive.questions import Answer, Questions
-from skyarchive.running import raise_refusals, run_steps
-from skyarchive.selection import Selection
 from skyarchive.settings import Settings, load_settings
 from skyarchive.status import period_statuses
-from skyarchive.workshop import Workshop
 
 _MARK = ".made-by-skyarchive-demo"
 _PERIODS = {
@@ -50,7 +51,7 @@ order by snapshots desc, r.object limit 5""",
 
 
 def run_demo(folder: Path) -> None:
-    """Everything the project does so far, on data it makes itself."""
+    """Everything the project does so far, on data it makes itself, through an Airflow of its own."""
     began = time.monotonic()
     console = Console(highlight=False, soft_wrap=True)
     settings = _fresh(folder)
@@ -59,17 +60,15 @@ def run_demo(folder: Path) -> None:
         options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT)
         for path in generate(archive, settings.raw_folder / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
-    # Small work, that ends before thorough compilation would pay.
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-    _headline(console, "2. Ingest, derive, skyline: every period checked before it is published")
-    for archive in _PERIODS:
-        workshop = Workshop(settings, Catalog(settings).get(archive))
-        outcomes = run_steps(workshop, Selection(), STEPS)
-        raise_refusals(outcomes)
-        for outcome in outcomes:
-            console.print(
-                f"  {archive}: {outcome.step} published {', '.join(outcome.published)}", markup=False
-            )
+    _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")
+    airflow = LocalAirflow(folder / "airflow", settings)
+    with Progress().phase("starting a private Airflow and Spark (about a minute)"):
+        airflow.prepare()
+        airflow.start()
+    try:
+        _backfill(airflow)
+    finally:
+        airflow.stop()
     lake = Lake(settings)
     _headline(console, "3. What was refused, and why")
     _answer(lake, _REFUSED)
@@ -93,7 +92,21 @@ def run_demo(folder: Path) -> None:
     picture = folder / "reigns.svg"
     draw_reigns(questions, longest, picture)
     console.print(f"The longest reigns are drawn in {picture}.", markup=False)
-    _farewell(console, settings, time.monotonic() - began)
+    _farewell(console, settings, airflow, time.monotonic() - began)
+
+
+def _backfill(airflow: LocalAirflow) -> None:
+    """All archives at once, as nightly runs would: each has a writer's slot of its own."""
+    os.environ.update(airflow.environment)
+    airflow.unpause([name(archive) for archive in _PERIODS for name in (ingest_id, compute_id)])
+    catalog, progress = Catalog(airflow.settings), Progress()
+    with ThreadPoolExecutor(len(_PERIODS)) as pool:
+        outcomes = [
+            pool.submit(run_backfill, catalog.get(archive), Request(f"{periods[0]}..{periods[-1]}"), progress)
+            for archive, periods in _PERIODS.items()
+        ]
+    for outcome in outcomes:
+        outcome.result().raise_failures()
 
 
 def _fresh(folder: Path) -> Settings:
@@ -116,7 +129,7 @@ def _answer(lake: Lake, sql: str) -> None:
     render(result.columns, result.rows, "table")
 
 
-def _farewell(console: Console, settings: Settings, seconds: float) -> None:
+def _farewell(console: Console, settings: Settings, airflow: LocalAirflow, seconds: float) -> None:
     _headline(console, f"Done in {seconds:.0f} s. To go on:")
     lines = [
         f"export SKYARCHIVE_WAREHOUSE={shlex.quote(settings.warehouse)} SKYARCHIVE_RAW={shlex.quote(settings.raw)}",
@@ -125,6 +138,7 @@ def _farewell(console: Console, settings: Settings, seconds: float) -> None:
         'skyarchive sql "select reason, count(*) from nba.quarantine group by reason"',
         "skyarchive history nba.updates",
         "skyarchive docs nba",
+        f"skyarchive airflow --folder {shlex.quote(str(airflow.folder))}   # the grid of these runs, in the browser",
     ]
     for line in lines:
         console.print(f"  {line}", markup=False)

@@ -46,6 +46,9 @@ class Request:
             found.append(stretch)
         return sorted(found, reverse=self.backwards)
 
+    def wants(self, period: str) -> bool:
+        return any(first <= period <= last for first, last in self.stretches())
+
 
 @dataclass
 class Outcome:
@@ -100,12 +103,12 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
     began = datetime.now(UTC)
     for first, last in stretches:
         name = first if first == last else f"{first}..{last}"
-        with progress.phase(f"{definition.name} {name}: creating the runs"):
-            _create(definition, first, last, request)
+        progress.say(f"{definition.name} {name}: creating the runs ...")
+        _create(definition, first, last, request)
         if wait:
-            _follow(definition.name, began, outcome, progress)
+            _follow(outcome, request, began, progress)
     if not wait:
-        outcome.ingest |= _states(ingest_id(definition.name), began)
+        outcome.ingest = _states(ingest_id(definition.name), request, began)
     return outcome
 
 
@@ -157,13 +160,14 @@ def _airflow(*arguments: str) -> None:
         raise SkyarchiveError(f"Airflow refuses ({' '.join(arguments[:2])}): {lines[-1] if lines else 'no message'}")
 
 
-def _follow(archive: str, began: datetime, outcome: Outcome, progress: Progress) -> None:
+def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progress) -> None:
     """Tells of every run that ends, until all have."""
-    said: set[tuple[str, str]] = set()
+    archive = outcome.archive
+    said = {("ingest", period) for period in outcome.ingest} | {("compute", period) for period in outcome.compute}
     last_end = time.monotonic()
     while True:
-        outcome.ingest = _states(ingest_id(archive), began, _told_apart)
-        outcome.compute = _states(compute_id(archive), began)
+        outcome.ingest = _states(ingest_id(archive), request, began, _told_apart)
+        outcome.compute = _states(compute_id(archive), request, began)
         for kind, states in (("ingest", outcome.ingest), ("compute", outcome.compute)):
             for period, state in states.items():
                 if state in (*_ENDED, "skipped") and (kind, period) not in said:
@@ -190,8 +194,10 @@ def _told_apart(run: Any) -> str:
     return "skipped" if state == "success" and tasks == {"skipped"} else state
 
 
-def _states(dag_id: str, since: datetime, refine: Callable[[Any], str] = _state_of) -> dict[str, str]:
-    """The state of the newest run of every period that was created since then."""
+def _states(
+    dag_id: str, request: Request, since: datetime, refine: Callable[[Any], str] = _state_of
+) -> dict[str, str]:
+    """The state of the newest run of every wanted period that was created since then."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session
     from sqlalchemy import select
@@ -200,6 +206,5 @@ def _states(dag_id: str, since: datetime, refine: Callable[[Any], str] = _state_
         runs = session.scalars(
             select(DagRun).where(DagRun.dag_id == dag_id, DagRun.queued_at >= since).order_by(DagRun.queued_at)
         )
-        return {
-            run.partition_key or (run.conf or {}).get("period", run.run_id): refine(run) for run in runs
-        }
+        found = {run.partition_key or (run.conf or {}).get("period", ""): refine(run) for run in runs}
+    return {period: state for period, state in found.items() if request.wants(period)}

@@ -6,6 +6,7 @@ For the demo, for trying things, and for the tests. Its processes form one group
 import json
 import os
 import secrets
+import shlex
 import signal
 import socket
 import subprocess
@@ -29,8 +30,9 @@ _DAGS = Path(__file__).resolve().parents[3] / "dags"
 _PROCESSES = ("api-server", "scheduler", "dag-processor")
 _START = 120.0
 """Seconds until everything must be up."""
-_END = 15.0
+_END = 10.0
 _TASKS_AT_ONCE = 3
+_WATCH = 15.0
 
 
 @dataclass
@@ -150,14 +152,19 @@ class LocalAirflow:
 
     def stop(self) -> None:
         """Ends every process that was started, and their children."""
-        for name in reversed(list(self._processes)):
-            self.stop_process(name)
+        for process in self._processes.values():
+            _signal_group(process, signal.SIGTERM)
+        deadline = time.monotonic() + _END
+        while self._processes:
+            _, process = self._processes.popitem()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(deadline - time.monotonic(), 0.1))
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
 
-    def stop_process(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
+    def kill_process(self, name: str) -> None:
+        """As the machine would in need: at once, and all of the process's children."""
         process = self._processes.pop(name)
-        _signal_group(process, how)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_END)
         _signal_group(process, signal.SIGKILL)
         process.wait()
 
@@ -185,12 +192,34 @@ class LocalAirflow:
         finally:
             self.stop()
 
+    def watch(self) -> None:
+        """Returns never: gives new archives their pools, and ends with an error if a process did."""
+        known = set(Catalog(self.settings).names())
+        while True:
+            time.sleep(_WATCH)
+            self._raise_ended()
+            now = set(Catalog(self.settings).names())
+            if now - known:
+                self.make_pools()
+            known = now
+
+    def write_environment(self) -> Path:
+        """A file for a shell to read: what is different in the environment of its processes."""
+        path = self.folder / "environment.sh"
+        changed = {key: value for key, value in self.environment.items() if os.environ.get(key) != value}
+        path.touch(0o600)
+        path.write_text("".join(f"export {key}={shlex.quote(value)}\n" for key, value in changed.items()), "utf-8")
+        return path
+
+    def _raise_ended(self) -> None:
+        for name, process in self._processes.items():
+            if process.poll() is not None:
+                raise SkyarchiveError(f"{name} has ended; see {self.folder / 'logs' / f'{name}.log'}")
+
     def _wait_until_up(self) -> None:
         deadline = time.monotonic() + _START
         while time.monotonic() < deadline:
-            for name, process in self._processes.items():
-                if process.poll() is not None:
-                    raise SkyarchiveError(f"{name} ended at once; see {self.folder / 'logs' / f'{name}.log'}")
+            self._raise_ended()
             if self._answers() and _is_open(self._spark_port):
                 return
             time.sleep(0.5)
