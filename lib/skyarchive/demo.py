@@ -61,6 +61,8 @@ def run_demo(folder: Path) -> None:
         for path in generate(archive, settings.raw_folder / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")
+    # Small work, that ends before thorough compilation would pay.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     airflow = LocalAirflow(folder / "airflow", settings)
     with Progress().phase("starting a private Airflow and Spark (about a minute)"):
         airflow.prepare()

@@ -43,7 +43,8 @@ def airflow(
 
     Example: skyarchive airflow --port 8080
     """
-    from skyarchive.orchestration.local_airflow import USER, LocalAirflow
+    from skyarchive.orchestration.local_airflow import LocalAirflow
+    from skyarchive.orchestration.passwords import USER
     from skyarchive.progress import Progress
 
     _end_as_if_interrupted()

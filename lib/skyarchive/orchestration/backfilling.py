@@ -4,8 +4,7 @@ It reads and writes Airflow's own database, as the `airflow` command does, with 
 """
 
 import json
-import subprocess
-import sys
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.names import checked_period
 from skyarchive.orchestration.naming import compute_id, ingest_id
+from skyarchive.orchestration.pools import airflow
 from skyarchive.progress import Progress
 
 _LOOK_AGAIN = 2.0
@@ -143,21 +143,13 @@ def _create(definition: Definition, first: str, last: str, request: Request) -> 
             raise SettingError(
                 f"The periods of {definition.name} follow no calendar: name them one by one, as {first},{last}."
             )
-        _airflow("dags", "trigger", dag_id, "--conf", json.dumps({"period": first}))
+        airflow("dags", "trigger", dag_id, "--conf", json.dumps({"period": first}), environment=os.environ)
         return
     begin, end = date_range(schedule, first, last)
     dates = ("--from-date", begin.isoformat(), "--to-date", end.isoformat())
     order = ("--run-backwards",) if request.backwards else ()
     behaviour = ("--reprocess-behavior", request.reprocess, "--max-active-runs", "1")
-    _airflow("backfill", "create", "--dag-id", dag_id, *dates, *order, *behaviour)
-
-
-def _airflow(*arguments: str) -> None:
-    """Airflow's own command; its last line is the reason if it refuses."""
-    done = subprocess.run([sys.executable, "-m", "airflow", *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-        raise SkyarchiveError(f"Airflow refuses ({' '.join(arguments[:2])}): {lines[-1] if lines else 'no message'}")
+    airflow("backfill", "create", "--dag-id", dag_id, *dates, *order, *behaviour, environment=os.environ)
 
 
 def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progress) -> None:

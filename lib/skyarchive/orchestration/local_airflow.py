@@ -21,11 +21,12 @@ from pathlib import Path
 
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError, SkyarchiveError
-from skyarchive.orchestration.naming import SPARK_CONNECTION, pool_of
+from skyarchive.orchestration.naming import SPARK_CONNECTION
+from skyarchive.orchestration.passwords import USER, write_password
+from skyarchive.orchestration.pools import airflow, make_pools
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
 
-USER = "admin"
 _DAGS = Path(__file__).resolve().parents[3] / "dags"
 _PROCESSES = ("api-server", "scheduler", "dag-processor")
 _START = 120.0
@@ -58,6 +59,11 @@ class LocalAirflow:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def spark_url(self) -> str:
+        """The Spark that its tasks use, as SKYARCHIVE_MASTER; whoever reads it may use it."""
+        return f"sc://localhost:{self._spark_port}/;token={self._spark_token}"
 
     @property
     def password_file(self) -> Path:
@@ -94,14 +100,12 @@ class LocalAirflow:
             "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt"),
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.folder.absolute() / 'airflow.db'}",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
-            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "15",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "60",
             "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
-            "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
-            "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
             f"AIRFLOW_CONN_{SPARK_CONNECTION.upper()}": json.dumps({
                 "conn_type": "spark_connect",
                 "host": "localhost",
@@ -116,20 +120,9 @@ class LocalAirflow:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         if not self.password_file.exists():
-            self.password_file.write_text(json.dumps({USER: secrets.token_urlsafe(12)}), encoding="utf-8")
-            self.password_file.chmod(0o600)
+            write_password(self.password_file, secrets.token_urlsafe(12))
         self.command("db", "migrate")
-        self.make_pools()
-
-    def make_pools(self) -> None:
-        """A pool with one slot for every archive."""
-        pools = {
-            pool_of(name): {"slots": 1, "description": f"writers of {name}", "include_deferred": False}
-            for name in Catalog(self.settings).names()
-        }
-        file = self.folder / "pools.json"
-        file.write_text(json.dumps(pools), encoding="utf-8")
-        self.command("pools", "import", str(file))
+        make_pools(self.settings, self.environment)
 
     def start(self) -> None:
         """Starts everything and waits until it answers."""
@@ -170,14 +163,7 @@ class LocalAirflow:
 
     def command(self, *arguments: str) -> str:
         """`airflow ...` on this Airflow; what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "airflow", *arguments],
-            capture_output=True, text=True, env=self.environment, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            said = (done.stderr or done.stdout).strip()[-2000:]
-            raise SkyarchiveError(f"airflow {' '.join(arguments)} failed: {said}")
-        return done.stdout
+        return airflow(*arguments, environment=self.environment)
 
     def unpause(self, dag_ids: Sequence[str]) -> None:
         for dag_id in dag_ids:
@@ -200,7 +186,7 @@ class LocalAirflow:
             self._raise_ended()
             now = set(Catalog(self.settings).names())
             if now - known:
-                self.make_pools()
+                make_pools(self.settings, self.environment)
             known = now
 
     def write_environment(self) -> Path:

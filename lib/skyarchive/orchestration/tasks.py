@@ -1,5 +1,6 @@
 """What Airflow's tasks do: one step for one period, on the Spark that one connection names."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -111,6 +112,8 @@ def _settings() -> Settings:
 
 @contextmanager
 def _workshop(archive: str) -> Iterator[Workshop]:
+    # It tells of everything it does while it is imported, hundreds of lines.
+    logging.getLogger("great_expectations").setLevel(logging.CRITICAL)
     settings = _settings()
     workshop = Workshop(settings, Catalog(settings).get(archive))
     try:

@@ -1,0 +1,65 @@
+"""Which DAGs there are, and that parsing them costs little. No scheduler here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+PARSE = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag(sys.argv[1], include_examples=False, bundle_path=None)
+json.dump({
+    "dags": {dag_id: sorted(dag.task_ids) for dag_id, dag in bag.dags.items()},
+    "errors": bag.import_errors,
+    "heavy": sorted({"pyspark", "pandas", "great_expectations", "numba", "deltalake", "duckdb"} & set(sys.modules)),
+    "pools": sorted({task.pool for dag in bag.dags.values() for task in dag.tasks}),
+    "documented": all(task.doc_md for dag in bag.dags.values() for task in dag.tasks),
+}, sys.stdout)
+"""
+ARCHIVE_TASKS = {"ingest": ["derive", "ingest"], "compute": ["refresh", "skyline"]}
+BUILT_IN = ["nba", "stocks", "synthetic", "tcp"]
+
+
+def parsed(folder: Path, **settings: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", PARSE, str(DAGS)],
+        capture_output=True, text=True, check=False, cwd=folder,
+        env=os.environ | {"AIRFLOW_HOME": str(folder), "AIRFLOW__CORE__UNIT_TEST_MODE": "False"} | settings,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout[done.stdout.index("{") :])
+
+
+def ids(*archives: str) -> set[str]:
+    return {f"{name}_{kind}" for name in archives for kind in ARCHIVE_TASKS}
+
+
+def test_the_dags_of_the_archives_and_two_for_all(tmp_path: Path) -> None:
+    found = parsed(tmp_path)
+    assert found["errors"] == {}
+    assert set(found["dags"]) == ids(*BUILT_IN) | {"skyarchive_maintenance", "skyarchive_audit"}
+    for name in BUILT_IN:
+        for kind, tasks in ARCHIVE_TASKS.items():
+            assert found["dags"][f"{name}_{kind}"] == tasks
+    assert found["dags"]["skyarchive_maintenance"] == found["dags"]["skyarchive_audit"] == BUILT_IN
+    assert found["pools"] == ["default_pool", *(f"skyarchive_{name}" for name in BUILT_IN)]
+    assert found["documented"]
+    assert found["heavy"] == []
+
+
+def test_a_new_definition_makes_its_dags_and_a_broken_one_names_the_field(tmp_path: Path) -> None:
+    good = (DAGS.parent / "schemas" / "archives" / "stocks.yaml").read_text("utf-8")
+    (tmp_path / "bonds.yaml").write_text(good.replace("name: stocks", "name: bonds"), "utf-8")
+    (tmp_path / "funds.yaml").write_text(
+        good.replace("name: stocks", "name: funds").replace("better: lower", "better: smaller"), "utf-8"
+    )
+    found = parsed(tmp_path, SKYARCHIVE_ARCHIVES=str(tmp_path))
+    assert set(found["dags"]) == ids(*BUILT_IN, "bonds") | {"skyarchive_maintenance", "skyarchive_audit"}
+    (file, error), *others = found["errors"].items()
+    assert not others
+    assert file.endswith("broken_definitions.py")
+    assert "funds.yaml" in error and "attributes.beta.better" in error and "'lower' or 'higher'" in error

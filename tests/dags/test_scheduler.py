@@ -1,0 +1,113 @@
+"""The real scheduler runs the real jobs: backfills, failures, kills."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dags.conftest import DAYS, Place, write_day
+
+pytestmark = pytest.mark.slow
+RESULTS = ("raw", "snapshots", "updates", "objects", "carry", "skyline")
+
+
+def contents(place: Place, **settings: str) -> dict[str, list[dict[str, Any]]]:
+    return {table: place.rows(f"select * from shops.{table} order by all", **settings) for table in RESULTS}
+
+
+def test_a_backfill_backwards_equals_a_run_in_order(place: Place, tmp_path: Path) -> None:
+    answer = place.skyarchive("backfill", "shops", "--periods", f"{DAYS[0]}..{DAYS[-1]}", "--backwards")
+    assert answer.returncode == 0, answer.stderr
+    told = [line.split()[1] for line in answer.stderr.splitlines() if "ingest success" in line]
+    assert told == [f"{day}:" for day in reversed(DAYS)]
+    for day in DAYS:
+        assert place.task_states("shops_ingest", day) == {"ingest": "success", "derive": "success"}
+        assert place.task_states("shops_compute", day)["skyline"] == "success"
+    (runs,) = place.database("select count(*) from dag_run where dag_id = 'shops_compute'")[0]
+    assert runs == len(DAYS)
+    states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
+    assert {row["period"]: row["state"] for row in states} == dict.fromkeys(DAYS, "current")
+
+    elsewhere = {"SKYARCHIVE_WAREHOUSE": str(tmp_path), "SKYARCHIVE_MASTER": place.airflow.spark_url}
+    by_hand = place.skyarchive("run", "shops", **elsewhere)
+    assert by_hand.returncode == 0, by_hand.stderr
+    backfilled = contents(place)
+    assert all(backfilled.values())
+    assert backfilled == contents(place, **elsewhere)
+
+
+def test_the_same_period_again_changes_nothing(place: Place) -> None:
+    before = contents(place)
+    again = place.skyarchive("backfill", "shops", "--periods", DAYS[1])
+    assert again.returncode == 0 and "success" not in again.stdout  # it ran before: nothing to do
+    answer = place.skyarchive("backfill", "shops", "--periods", DAYS[1], "--reprocess", "completed")
+    assert answer.returncode == 0, answer.stderr
+    assert contents(place) == before
+
+
+def test_a_correction_refreshes_what_is_stale_and_a_gap_is_skipped(place: Place) -> None:
+    write_day(place.raw, DAYS[0], seed=1)
+    answer = place.skyarchive("backfill", "shops", "--periods", f"{DAYS[0]},2024-01-07", "--reprocess", "completed")
+    assert answer.returncode == 0, answer.stderr
+    assert place.task_states("shops_ingest", "2024-01-07") == {"ingest": "skipped", "derive": "skipped"}
+    assert "no raw file for 2024-01-07" in place.log_of("shops_ingest", "ingest")
+    assert place.task_states("shops_compute", DAYS[0]) == {"skyline": "success", "refresh": "success"}
+    newest = place.rows("select period, step from shops.runs order by started desc limit 5")
+    assert {(row["period"], row["step"]) for row in newest} >= {(DAYS[1], "derive"), (DAYS[1], "skyline")}
+    states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
+    assert {row["state"] for row in states} == {"current"}
+
+
+def test_a_quality_failure_stops_there_and_tells_why(place: Place) -> None:
+    before = contents(place)
+    place.webhook.told.clear()
+    write_day(place.raw, DAYS[2], seed=2, negative=60)
+    answer = place.skyarchive("backfill", "shops", "--periods", DAYS[2], "--reprocess", "completed")
+    assert answer.returncode == 1 and DAYS[2] in answer.stderr and "--reprocess failed" in answer.stderr
+    assert place.task_states("shops_ingest", DAYS[2]) == {"ingest": "failed", "derive": "upstream_failed"}
+    log = place.log_of("shops_ingest", "ingest")
+    assert "price is negative" in log and f"shops_{DAYS[2]}.csv" in log
+    assert "attempt=2" not in str(list(place.airflow.folder.glob("logs/dag_id=shops_ingest/*/*/*")))  # no retry
+    assert contents(place) == before
+    (message,) = place.webhook.told
+    assert message["task"] == "ingest" and message["period"] == DAYS[2] and "price is negative" in message["error"]
+
+    write_day(place.raw, DAYS[2])
+    answer = place.skyarchive("backfill", "shops", "--periods", DAYS[2], "--reprocess", "failed")
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_a_scheduler_that_is_killed_goes_on_where_it_was(place: Place) -> None:
+    day = "2024-01-04"
+    write_day(place.raw, day)
+    place.skyarchive("backfill", "shops", "--periods", day, "--no-wait")
+    deadline = time.monotonic() + 120
+    while place.task_states("shops_ingest", day).get("ingest") != "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    time.sleep(1.0)
+    place.airflow.kill_process("scheduler")
+    place.airflow.start_process("scheduler")
+    deadline = time.monotonic() + 240
+    while place.task_states("shops_compute", day).get("refresh") not in ("success", "skipped"):
+        assert time.monotonic() < deadline, (
+            place.task_states("shops_ingest", day), place.task_states("shops_compute", day)
+        )  # fmt: skip
+        time.sleep(1)
+    lines = len((place.raw / "shops" / f"shops_{day}.csv").read_text().splitlines()) - 1
+    counts = f"select count(*) as n, count(distinct row) as different from shops.raw where period = '{day}'"
+    assert place.rows(counts) == [{"n": lines, "different": lines}]
+    states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
+    assert {row["state"] for row in states} == {"current"}
+
+
+def test_upkeep(place: Place) -> None:
+    before = contents(place)
+    assert place.run_of("skyarchive_maintenance") == "success"
+    assert place.run_of("skyarchive_audit") == "success"
+    assert contents(place) == before
+    audited = place.rows("select success from shops.quality where expectation like 'random snapshots%'")
+    assert audited and all(row["success"] for row in audited)
+    assert place.rows("select count(*) as n from shops.runs where step = 'maintain'") == [{"n": 1}]
