@@ -32,6 +32,7 @@ _PERIODS = {
 }
 _SEED = 7
 _DIRT = 0.01
+_SIZE = 0.6
 _REFUSED = """
 select archive, reason, count(*) as rows, min(file || ' row ' || row) as example from (
     select 'nba' as archive, * from nba.quarantine union all
@@ -57,7 +58,7 @@ def run_demo(folder: Path) -> None:
     settings = _fresh(folder)
     _headline(console, "1. Raw files, with 1 % dirt")
     for archive, periods in _PERIODS.items():
-        options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT)
+        options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT, size=_SIZE)
         for path in generate(archive, settings.raw_folder / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")

@@ -27,7 +27,7 @@ _LARGE_ROWS = 1_000_000
 
 def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     """Derive the periods; neighbours go together in one run. A period whose start is not there is refused."""
-    preload()
+    preload(workshop.settings.master)
     outcome = Outcome(STEP)
     with writing(workshop.settings, workshop.archive, workshop.progress.say):
         workshop.tables.discard_unpublished()

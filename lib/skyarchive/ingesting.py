@@ -27,7 +27,7 @@ _LARGE_BYTES = 50_000_000
 
 def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     """Ingest the periods in one run; those that cannot be are refused with a reason, the others published."""
-    preload()
+    preload(workshop.settings.master)
     outcome = Outcome(STEP)
     with writing(workshop.settings, workshop.archive, workshop.progress.say):
         workshop.tables.discard_unpublished()

@@ -4,6 +4,7 @@
 failing periods searched for, by halving, and validated alone with samples of the offending rows.
 """
 
+import importlib
 import json
 import re
 import threading
@@ -49,8 +50,10 @@ class CheckResult:
     faults: dict[str, Fault] = field(default_factory=dict)
 
 
-def preload() -> None:
+def preload(master: str) -> None:
     """Begin to import Great Expectations in the background: it takes seconds that Spark's work can hide."""
+    if master.startswith("sc://"):  # whose modules import each other in circles: two threads must not begin them
+        importlib.import_module("pyspark.sql.connect.session")
     threading.Thread(target=__import__, args=("skyarchive.quality_gx",), daemon=True).start()
 
 

@@ -30,7 +30,7 @@ _MOVES_PER_OBJECT = 4
 def skyline_periods(workshop: Workshop, periods: list[str], method: Method = "witness") -> Outcome:
     """Compute the periods' skylines, all in one run: they do not need each other. A period whose update log is not
     there or no longer fits what came before is refused."""
-    preload()
+    preload(workshop.settings.master)
     outcome = Outcome(STEP)
     with writing(workshop.settings, workshop.archive, workshop.progress.say):
         workshop.tables.discard_unpublished()

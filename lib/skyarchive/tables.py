@@ -23,6 +23,7 @@ _PROPERTIES = {
     "delta.logRetentionDuration": f"interval {RETENTION_DAYS} days",
     "delta.deletedFileRetentionDuration": f"interval {RETENTION_DAYS} days",
     "delta.checkpointInterval": "30",
+    "delta.dataSkippingNumIndexedCols": "4",  # periods are partitions; bounds of sixty columns cost more than the rows
     "delta.enableDeletionVectors": "false",  # readers without Spark take the data files as they are
 }
 

@@ -1,6 +1,7 @@
 """What a step needs to work on one archive: settings, definition, tables, and a Spark session when it comes to that."""
 
 import hashlib
+import threading
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -27,6 +28,8 @@ class Workshop:
     definition: Definition
     progress: Progress = field(default_factory=Progress)
     verbose: bool = False
+    _starting: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _spark: "SparkSession | None" = field(default=None, init=False, repr=False)
 
     @property
     def archive(self) -> str:
@@ -36,8 +39,14 @@ class Workshop:
     def lake(self) -> Lake:
         return Lake(self.settings)
 
-    @cached_property
+    @property
     def spark(self) -> "SparkSession":
+        with self._starting:  # tables are written side by side, and the first to need it must be the only one
+            if self._spark is None:
+                self._spark = self._session()
+            return self._spark
+
+    def _session(self) -> "SparkSession":
         from pyspark.sql import SparkSession
 
         from skyarchive.session import build_session
@@ -55,8 +64,9 @@ class Workshop:
 
     def close(self) -> None:
         """Ends Spark, if it was started."""
-        if "spark" in self.__dict__:
-            self.spark.stop()
+        if self._spark is not None:
+            self._spark.stop()
+            self._spark = None
 
     def ledger(self) -> Ledger:
         """What is published now."""
