@@ -19,7 +19,7 @@ airflow: setup ## keep a private Airflow running on your warehouse, until Ctrl-C
 # Spark's tests wait most of the time for one thread of the JVM: the others run beside them and are shown after.
 test: lint ## lint, then all tests
 	@log=$$(mktemp); $(BIN)/pytest tests/unit > "$$log" 2>&1 & unit=$$!; \
-	$(BIN)/pytest tests/integration; spark=$$?; \
+	$(BIN)/pytest tests/integration tests/dags; spark=$$?; \
 	wait $$unit; unit=$$?; cat "$$log"; rm "$$log"; \
 	[ $$spark = 0 ] && [ $$unit = 0 ]
 

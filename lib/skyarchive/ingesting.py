@@ -20,6 +20,8 @@ from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, 
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
+_SHOWN = 300
+"""Characters of a refused row that an error shows."""
 _ROWS_PER_FILE = 1_000_000
 _LARGE_BYTES = 50_000_000
 """Raw files of this size count as large."""
@@ -64,6 +66,8 @@ class _Summary:
 
     rows: int = 0
     refused: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    """Of every reason the first row."""
     unplaced: Counter[str] = field(default_factory=Counter)
     """By file, refused rows that are only here because it is the first period of the file."""
     damaged: dict[str, str] = field(default_factory=dict)
@@ -131,14 +135,17 @@ def _summarised(rows: DataFrame, columns: dict[str, str], periods: list[str]) ->
     """Counts and content of every period, in one pass."""
     damaged = F.col("row").isNull().alias("damaged")
     file = F.when(damaged | F.col("_unplaced"), F.col("_source")).alias("file")
-    found = rows.groupBy("period", "_reason", damaged, file).agg(*content_sums(list(columns))).collect()
+    place = F.struct("_source", "row", F.substring("_record", 1, _SHOWN))
+    example = F.min(F.when(F.col("_reason").isNotNull(), place))
+    found = rows.groupBy("period", "_reason", damaged, file).agg(*content_sums(list(columns)), example).collect()
     summaries = {period: _Summary() for period in periods}
-    for period, reason, is_damaged, source, count, first, second in found:
+    for period, reason, is_damaged, source, count, first, second, example in found:
         summary = summaries[period]
         if is_damaged:
             summary.damaged[source] = reason
         elif reason is not None:
             summary.refused[reason] += count
+            summary.examples.setdefault(reason, "row {1} of {0}: {2}".format(*example))
             if source is not None:
                 summary.unplaced[source] += count
         else:
@@ -172,7 +179,10 @@ def _checked(
 
 def _reasons(summary: _Summary) -> str:
     """The refused rows by reason, for whoever has to mend the file."""
-    return "".join(f"\n  {count} rows: {reason}" for reason, count in summary.refused.most_common(5))
+    return "".join(
+        f"\n  {count} rows: {reason}; the first is {summary.examples[reason]}"
+        for reason, count in summary.refused.most_common(5)
+    )
 
 
 def _write(

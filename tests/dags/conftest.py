@@ -40,7 +40,7 @@ attributes:
   price: {better: lower}
   distance: {better: lower}
 """
-DAYS = ["2024-01-01", "2024-01-02", "2024-01-03"]
+DAYS = ["2024-01-01", "2024-01-02"]
 
 
 def write_day(raw: Path, day: str, seed: int = 0, negative: int = 0) -> None:

@@ -11,7 +11,7 @@ DAGS = Path(__file__).resolve().parents[2] / "dags"
 PARSE = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
-bag = DagBag(sys.argv[1], include_examples=False, bundle_path=None)
+bag = DagBag(sys.argv[1])
 json.dump({
     "dags": {dag_id: sorted(dag.task_ids) for dag_id, dag in bag.dags.items()},
     "errors": bag.import_errors,

@@ -21,6 +21,9 @@ from skyarchive.progress import Progress
 _LOOK_AGAIN = 2.0
 _DOWNSTREAM_PATIENCE = 120.0
 """Seconds for the scheduler to start a compute run after its ingest run succeeded."""
+_END_PATIENCE = 120.0
+"""Seconds for the scheduler to see that a backfill has ended."""
+_OPEN = ("queued", "running")
 _ENDED = ("success", "failed")
 Reprocess = Literal["none", "failed", "completed"]
 
@@ -104,6 +107,7 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
     for first, last in stretches:
         name = first if first == last else f"{first}..{last}"
         progress.say(f"{definition.name} {name}: creating the runs ...")
+        _wait_for_earlier(definition.name)
         _create(definition, first, last, request)
         if wait:
             _follow(outcome, request, began, progress)
@@ -136,6 +140,26 @@ def _need_airflow(archive: str) -> None:
         raise SettingError(f"{' and '.join(paused)} paused: unpause first, with `airflow dags unpause {paused[0]}`.")
 
 
+def _wait_for_earlier(archive: str) -> None:
+    """Airflow allows one backfill per DAG, and takes up to half a minute to see that one has ended."""
+    from airflow.models.backfill import Backfill
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    is_open = (Backfill.dag_id == ingest_id(archive), Backfill.completed_at.is_(None))
+    unfinished = select(DagRun).join(Backfill, DagRun.backfill_id == Backfill.id)
+    deadline = time.monotonic() + _END_PATIENCE
+    while True:
+        with create_session() as session:
+            if session.scalar(select(Backfill).where(*is_open).limit(1)) is None:
+                return
+            works = session.scalar(unfinished.where(*is_open, DagRun.state.in_(_OPEN)).limit(1)) is not None
+        if works or time.monotonic() > deadline:
+            raise SkyarchiveError(f"A backfill of {archive} is running; wait for it, or cancel it in Airflow.")
+        time.sleep(_LOOK_AGAIN)
+
+
 def _create(definition: Definition, first: str, last: str, request: Request) -> None:
     schedule, dag_id = definition.timing, ingest_id(definition.name)
     if schedule is None:  # no calendar, no backfill: periods are triggered one by one
@@ -166,7 +190,7 @@ def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progr
                     said.add((kind, period))
                     last_end = time.monotonic()
                     progress.say(f"{archive} {period}: {kind} {state}")
-        open_runs = [s for s in (*outcome.ingest.values(), *outcome.compute.values()) if s in ("queued", "running")]
+        open_runs = [s for s in (*outcome.ingest.values(), *outcome.compute.values()) if s in _OPEN]
         expected = [p for p, state in outcome.ingest.items() if state == "success" and p not in outcome.compute]
         if not open_runs and (not expected or time.monotonic() - last_end > _DOWNSTREAM_PATIENCE):
             for period in expected:

@@ -35,8 +35,8 @@ def airflow(*arguments: str, environment: Mapping[str, str]) -> str:
         [sys.executable, "-m", "airflow", *arguments], capture_output=True, text=True, env=environment, check=False
     )
     if done.returncode:
-        said = "\n".join(line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip())
-        raise SkyarchiveError(f"airflow {' '.join(arguments[:2])} failed: {said[-2000:]}")
+        said = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+        raise SkyarchiveError(f"airflow {' '.join(arguments[:2])} failed: {said[-1] if said else 'no message'}")
     return done.stdout
 
 
