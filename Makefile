@@ -23,8 +23,9 @@ test: lint ## lint, then all tests
 	wait $$unit; unit=$$?; cat "$$log"; rm "$$log"; \
 	[ $$spark = 0 ] && [ $$unit = 0 ]
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, mypy, and hadolint for the image
 	$(BIN)/ruff check
+	$(BIN)/hadolint docker/Dockerfile
 	$(BIN)/mypy lib $(sort $(dir $(wildcard jobs/*.py dags/*.py)))
 
 bench: setup ## measure the steps on generated data

@@ -1,0 +1,99 @@
+"""Periods and dates, requests, and what a failure says. No Airflow runs here."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+
+from skyarchive.catalog import Catalog
+from skyarchive.definition import Definition, Schedule
+from skyarchive.errors import DefinitionError, SettingError
+from skyarchive.orchestration.backfilling import Outcome, Request, date_range
+from skyarchive.orchestration.notifying import failure_message
+from skyarchive.settings import Settings
+
+
+@pytest.fixture
+def catalog() -> Catalog:
+    return Catalog(Settings())
+
+
+def test_requests_are_stretches_in_the_order_of_their_runs() -> None:
+    assert Request("2014").stretches() == [("2014", "2014")]
+    assert Request("2014, 2010..2012").stretches() == [("2010", "2012"), ("2014", "2014")]
+    assert Request("2010..2012,2014", backwards=True).stretches() == [("2014", "2014"), ("2010", "2012")]
+    assert Request("2010..2012,2014").wants("2011") and not Request("2010..2012,2014").wants("2013")
+
+
+@pytest.mark.parametrize("text", ["2010..", "..2010", "2012..2010", "../etc", ""])
+def test_requests_that_cannot_be(text: str) -> None:
+    with pytest.raises(SettingError):
+        Request(text).stretches()
+
+
+@pytest.mark.parametrize(
+    ("archive", "first", "last", "begin", "end"),
+    [
+        ("nba", "2010", "2011", datetime(2010, 1, 1, tzinfo=UTC), datetime(2011, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("tcp", "2024-02-29", "2024-02-29", datetime(2024, 2, 29, tzinfo=UTC),
+         datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)),
+    ],
+)  # fmt: skip
+def test_dates_of_periods(
+    catalog: Catalog, archive: str, first: str, last: str, begin: datetime, end: datetime
+) -> None:
+    timing = catalog.get(archive).timing
+    assert timing is not None
+    assert date_range(timing, first, last) == (begin, end)
+
+
+def test_months_end_on_their_last_day_and_other_periods_are_refused() -> None:
+    monthly = Schedule(cron="0 6 2 * *", key="%Y-%m", offset=-1)
+    assert date_range(monthly, "2023-12", "2024-02")[1] == datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)
+    with pytest.raises(SettingError, match="look like %Y-%m"):
+        date_range(monthly, "2023", "2024")
+
+
+def test_a_schedule_follows_from_the_period_or_is_given(catalog: Catalog) -> None:
+    assert catalog.get("synthetic").timing is None
+    stocks = catalog.get("stocks")
+    assert stocks.timing == Schedule(cron="0 6 2 1 *", key="%Y", offset=-1)
+    content = stocks.model_dump(mode="json")
+    other = Definition.model_validate(content | {"schedule": {"cron": "0 7 3 1 *", "key": "%Y", "offset": -1}})
+    assert other.timing != stocks.timing
+    assert other.fingerprint("derive") == stocks.fingerprint("derive")  # when it runs changes no result
+
+
+@pytest.mark.parametrize(
+    ("schedule", "told"),
+    [("{cron: daily, key: '%Y'}", "five fields"), ("{cron: 0 6 1 7 *, key: '%d'}", "%Y"), ("{cron: 0 6 1 7 *}", "key")],
+)
+def test_a_schedule_that_cannot_be_names_the_field(tmp_path, schedule: str, told: str) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "nba.yaml"
+    from skyarchive.settings import schemas_folder
+
+    text = (schemas_folder() / "archives" / "nba.yaml").read_text("utf-8")
+    lines = [f"schedule: {schedule}" if line.startswith("schedule:") else line for line in text.splitlines()]
+    path.write_text("\n".join(lines), "utf-8")
+    with pytest.raises(DefinitionError, match=r"schedule\.") as caught:
+        Catalog(Settings(archives=str(tmp_path))).get("nba")
+    assert told in str(caught.value)
+
+
+def test_an_outcome_names_what_failed() -> None:
+    outcome = Outcome("nba", {"2010": "success", "2011": "failed", "2012": "success"}, {"2012": "failed"})
+    with pytest.raises(Exception, match="2011, 2012 failed"):
+        outcome.raise_failures()
+    Outcome("nba", {"2010": "success", "2011": "skipped"}, {"2010": "success"}).raise_failures()
+
+
+def test_what_a_webhook_is_told() -> None:
+    context = {
+        "ti": SimpleNamespace(dag_id="nba_ingest", task_id="ingest", log_url="here"),
+        "dag_run": SimpleNamespace(run_id="r", partition_key="2014"),
+        "params": {"period": None},
+        "exception": ValueError("too many bad rows"),
+    }
+    message = failure_message(context)
+    assert message["text"] == "nba_ingest.ingest failed for 2014: too many bad rows"
+    assert message["period"] == "2014" and message["log"] == "here"
