@@ -8,6 +8,7 @@ import numpy as np
 
 from skyarchive.errors import NotPublishedError, SettingError
 from skyarchive.frequency import Query
+from skyarchive.kernels.frequent import frequent_intervals
 from skyarchive.questions import Answer, Moment, Questions
 
 _SEPARATOR = ".."
@@ -53,8 +54,6 @@ class FrequentQuestions(Questions):
 
     def frequent_over(self, query: Query, over: str | None) -> Answer:
         """The intervals within A..B (the whole archive, if nothing is given) during which objects are frequent."""
-        from skyarchive.kernels.frequent import frequent_intervals  # half a second that other questions do without
-
         start, end = self._range(query, over)
         objects, item, first, last = self._members(start.snapshot - query.window + 1, end.snapshot)
         # The snapshot before counts too: who is frequent there continues from it.

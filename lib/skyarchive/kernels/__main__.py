@@ -5,7 +5,6 @@ from typing import get_args
 import numpy as np
 
 from skyarchive.kernels import market
-from skyarchive.kernels.frequent import frequent_intervals
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
@@ -20,8 +19,7 @@ def main() -> None:
     order = in_snapshot_order(snapshot, snapshots)
     last_rows(snapshot, item, objects)
     for method in get_args(Method):
-        members = skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
-    frequent_intervals(*members, window=5, needed=2, begin=0, end=snapshots - 1)
+        skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
 
     start, fresh = np.array([0, 5]), np.array([0])
     closes = np.arange(5.0)
