@@ -42,7 +42,7 @@ def frequent_periods(workshop: Workshop, periods: list[str]) -> Outcome:
             try:
                 _assert_ready(workshop.archive, ledger, period, reached)
             except NotPublishedError as error:
-                outcome.refuse([period], str(error))
+                outcome.refuse([period], str(error), too_early=True)
         ready = {period: reached for period, reached in back.items() if period not in outcome.refused}
         if ready:
             rows = sum(ledger.of("skyline")[name].rows_out for name in _all_reached(ready))

@@ -187,9 +187,9 @@ def _frequent_state(
             return StepState("stale", "its skylines changed")
         return StepState("stale", f"it looks back into {min(changed).split()[-1]}, whose skylines changed")
     back = looked_into(definition, ledger, period)
-    behind = [before for before in earlier if before.period in back and before.steps["skyline"].state != "current"]
+    behind = [before for before in earlier if before.period in back and before.steps["skyline"].state == "stale"]
     if behind:
-        return StepState("stale", f"it looks back into {behind[0].period}, which is {behind[0].steps['skyline'].state}")
+        return StepState("stale", f"it looks back into {behind[0].period}, which is stale")
     return StepState("current")
 
 
