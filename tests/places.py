@@ -28,7 +28,7 @@ frequent:
   - {theta: 1, window: 3}
   - {theta: 0.7, window: 10}
   - {theta: 0.3, window: 25}
-  - {theta: 0.2, window: 40}
+  - {theta: 0.35, window: 32}
 attributes:
   cost: {better: lower}
   worth: {better: higher}

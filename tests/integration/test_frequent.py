@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from conftest import SHARED, Home, as_settings, make_home
 from oracle import frequency as oracle
-from places import PERIODS, Rows, rows, truth
+from places import PERIODS, PLACES, Rows, rows, truth
 from skyarchive import frequenting
 from skyarchive.frequency import asked_query
 from skyarchive.frequent_checks import judge
@@ -21,9 +21,10 @@ from skyarchive.frequent_questions import FrequentQuestions
 from skyarchive.frequenting import frequent_periods
 from skyarchive.running import refresh, run_steps
 from skyarchive.selection import Selection
+from skyarchive.status import PeriodStatus, period_statuses
 from skyarchive.steps.frequent import Span
 
-QUERIES = [("1", 3), ("0.7", 10), ("0.3", 25), ("0.2", 40)]
+QUERIES = [("1", 3), ("0.7", 10), ("0.3", 25), ("0.35", 32)]
 FIGURES = ("period", "overlapping", "outside", "unasked", "audited", "wrong", "wrong_start")
 
 
@@ -57,10 +58,10 @@ def test_periods_apart_and_in_any_order_give_the_same(places: Home) -> None:
 def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     before = table(places)
     right = frequenting.with_frequent_intervals
-    monkeypatch.setattr(frequenting, "with_frequent_intervals", lambda *rest: right(*rest).where("window_size <> 40"))
+    monkeypatch.setattr(frequenting, "with_frequent_intervals", lambda *rest: right(*rest).where("window_size <> 32"))
     outcome = frequent_periods(places.workshop("places"), ["00003"])
     assert outcome.published == [] and not outcome.too_early
-    assert "brute force counts" in outcome.refused["00003"] and "of 40)" in outcome.refused["00003"]
+    assert "brute force counts" in outcome.refused["00003"] and "of 32)" in outcome.refused["00003"]
     assert table(places) == before
     kept = rows(places, "select count(*) n from places.quality where table_name = 'frequent' and not success")
     assert kept[0]["n"] > 0
@@ -110,36 +111,32 @@ def test_each_check_can_fail(places: Home, figure: str, change: Any) -> None:
 
 
 def test_a_correction_goes_as_far_as_windows_reach_and_early_steps_wait(places: Home, tmp_path: Path) -> None:
-    """One place wins at one step of the second period; windows of at most 14 snapshots see it in the third."""
+    """One place wins for some steps of the second period. The last one's windows end before they reach it."""
     shutil.copytree(places.folder, tmp_path / "copy")
     home = make_home(tmp_path / "copy")
     home.settings = replace(home.settings, archives=str(home.folder / "definitions"))
     definition = home.folder / "definitions" / "places.yaml"
-    kept = [line for line in definition.read_text().splitlines() if "window: 25" not in line and "window: 40" not in line]
-    definition.write_text("\n".join(kept))
+    queries = [("1", 3), ("0.5", 8)]
+    begin, end = PLACES.index("frequent:"), PLACES.index("attributes:")
+    asked = "".join(f"  - {{theta: {theta}, window: {window}}}\n" for theta, window in queries)
+    definition.write_text(f"{PLACES[:begin]}frequent:\n{asked}{PLACES[end:]}")
     assert {status.why for status in _statuses(home)} == {"the archive's definition changed since frequent"}
     path = home.raw / "places" / "places.csv"
-    path.write_text(path.read_text() + "29,p0,-5,9,false\n")
+    path.write_text(path.read_text() + "22,p7,-5,9,false\n")
     workshop = home.workshop("places")
-    run_steps(workshop, Selection("00001"), ["ingest", "derive"])
+    run_steps(workshop, Selection(), ["ingest"])
+    run_steps(workshop, Selection("00001"), ["derive"])
     early = frequent_periods(workshop, ["00001", "00002", "00003"])
     assert early.published == ["00003"] and early.too_early == {"00001", "00002"}
     assert "has skylines of updates that have changed" in early.refused["00001"]
     assert "00002 looks back into 00001, which has skylines of updates" in early.refused["00002"]
-    begun = len(rows(home, "select * from places.runs"))
-    assert [outcome.refused for outcome in refresh(workshop)] == [{}] * 7
-    done = rows(home, "select step, period from places.runs order by started, period")[begun:]
-    assert [tuple(row.values()) for row in done if row["step"] in ("skyline", "frequent")] == [
-        ("frequent", "00000"), ("skyline", "00001"), ("frequent", "00001"), ("skyline", "00002"), ("frequent", "00002"),
-    ]  # fmt: skip
+    done = [(outcome.step, *outcome.published) for outcome in refresh(workshop)]
+    assert done == [("frequent", "00000"), ("skyline", "00001"), ("frequent", "00001"), ("frequent", "00002")]
     answers, timeline = truth(home)
-    wanted = oracle.frequent_rows(answers, [row["period"] for row in timeline], QUERIES[:2])
-    assert table(home) == wanted
+    assert table(home) == oracle.frequent_rows(answers, [row["period"] for row in timeline], queries)
 
 
-def _statuses(home: Home) -> list[Any]:
-    from skyarchive.status import period_statuses
-
+def _statuses(home: Home) -> list[PeriodStatus]:
     return period_statuses(home.settings, home.workshop("places").definition)
 
 
@@ -185,8 +182,8 @@ def test_the_command_prints_one_list_and_draws(places: Home, monkeypatch: pytest
     )
     assert len(curves) == 3
     for curve in curves:
-        counts = [sum(curve.object in members for members in answers[at - 6 : at + 1]) for at in range(10, len(answers))]
-        assert curve.counts.tolist() == counts
+        windows = [answers[at - 6 : at + 1] for at in range(10, len(answers))]
+        assert curve.counts.tolist() == [sum(curve.object in members for members in window) for window in windows]
 
 
 @pytest.mark.parametrize(
