@@ -132,8 +132,8 @@ class FrequentQuestions(Questions):
             f"select distinct period from {self._schema}.snapshots where snapshot between ? and ? order by period",
             [first, last],
         )]  # fmt: skip
-        runs = f"select distinct period from {self._schema}.runs where step = 'skyline'"
-        missing = sorted(set(periods) - {row[0] for row in self._lake.query(runs).rows})
+        runs = self._rows(f"select distinct period from {self._schema}.runs where step = 'skyline'")
+        missing = sorted(set(periods) - {row[0] for row in runs})
         if missing:
             raise NotPublishedError(
                 f"The window reaches into {self._schema} {missing[0]}, whose skylines are not computed; "
