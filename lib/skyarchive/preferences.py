@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skyarchive.errors import SettingError
-from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.orders import PartialOrder, chains_of
 from skyarchive.kernels.points import MOST_COLUMNS
 
 Direction = Literal["lower", "higher"]
@@ -77,22 +77,10 @@ def checked_better(column: str, better: Better) -> Direction | PartialOrder:
         return better
     if isinstance(better, Mapping) and set(better) == {"order"}:
         try:
-            return PartialOrder.from_chains(_chains(better["order"]))
+            return PartialOrder.from_chains(chains_of(better["order"]))
         except SettingError as error:
             raise SettingError(f"{column}: {error}") from None
     raise SettingError(
         f"{column}: {better!r} is no direction; write lower, higher, or a partial order such as "
         "{'order': [['gold', 'silver', 'bronze'], ['gold', 'wood']]}, best values first."
     )
-
-
-def _chains(order: Any) -> list[Sequence[Any]]:
-    """Chains of values, best first; a plain list is one chain."""
-    if not isinstance(order, list | tuple) or not order:
-        raise SettingError("an order is a list of chains of values, best first, such as [[gold, silver], [gold, wood]]")
-    nested = [isinstance(entry, list | tuple) for entry in order]
-    return list(order) if all(nested) else [order] if not any(nested) else [_refuse_mixture(order)]
-
-
-def _refuse_mixture(order: Sequence[Any]) -> Sequence[Any]:
-    raise SettingError(f"an order is a list of values or a list of such lists, not a mixture: {list(order)!r}")

@@ -4,8 +4,9 @@ from typing import get_args
 
 import numpy as np
 
-from skyarchive.kernels import market
+from skyarchive.kernels import market, rounds
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
+from skyarchive.kernels.points import unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
 
@@ -25,6 +26,11 @@ def main() -> None:
     closes = np.arange(5.0)
     beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
     market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
+
+    unbeaten(columns)
+    few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
+    found = rounds.improved(few, group, np.column_stack(few), group)
+    rounds.standing(few, group, found, group)
 
 
 if __name__ == "__main__":

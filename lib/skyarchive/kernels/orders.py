@@ -206,3 +206,13 @@ def _checked_chain(chain: Sequence[Value]) -> tuple[Value, ...]:
 
 def _is_missing(value: object) -> bool:
     return value is None or value != value
+
+
+def chains_of(order: object) -> list[Sequence[Value]]:
+    """The chains of an order as people write it: a list of chains of values, best first, or one such chain."""
+    if not isinstance(order, list | tuple) or not order:
+        raise SettingError("an order is a list of chains of values, best first, such as [[gold, silver], [gold, wood]]")
+    nested = [isinstance(entry, list | tuple) for entry in order]
+    if any(nested) and not all(nested):
+        raise SettingError(f"an order is a list of values or a list of such lists, not a mixture: {list(order)!r}")
+    return list(order) if all(nested) else [order]

@@ -61,6 +61,16 @@ A sample of snapshots is checked by brute force before it is published.
 
 Look at it: `skyarchive reigns {archive} --top 20`, `skyarchive skyline {archive} --at TIME`
 """,
+    "external": """\
+Finds the records that no other record ever seen up to the end of the period beats: `{archive}.external`. It starts from
+those of the period before (which it computes first, if they are not there) and the period's raw rows. Samples of the
+rows are compared by brute force before it is published.
+
+**If it fails:** the log names the expectation or the expression of the definition that cannot be computed. Nothing was
+published, and the last good version stays.
+
+Look at it: `skyarchive external {archive}`
+""",
 }
 
 REFRESH = """\

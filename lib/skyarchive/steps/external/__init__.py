@@ -14,21 +14,21 @@ from typing import Literal, get_args
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from skyarchive.errors import SettingError
+from skyarchive.kernels.orders import PartialOrder
 from skyarchive.preferences import Better, Preference, checked_preferences
 from skyarchive.steps.external.choosing import chosen_plan
 from skyarchive.steps.external.passes import WINDOW, by_passes
 from skyarchive.steps.external.workers import GROUP, IS_MEMBER, Question, reduced
-from skyarchive.kernels.orders import PartialOrder
 
 Plan = Literal["auto", "tree", "passes"]
 HELD_BYTES = 64 << 20
 """Bytes of rows that a worker holds before it gives them away."""
-FAN_IN = 8
-"""Partitions of the middle of the tree."""
-_COMPARABLE = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date", "timestamp", "timestamp_ntz")
-_ADDED = (GROUP, IS_MEMBER)
+_COMPARABLE = frozenset(
+    {"tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date", "timestamp", "timestamp_ntz"}
+)
 
 
 def unbeaten_rows(
@@ -42,7 +42,7 @@ def unbeaten_rows(
     if plan not in get_args(Plan):
         raise SettingError(f"{plan!r} is no plan; plans are {', '.join(get_args(Plan))}.")
     preferences = checked_preferences(attributes)
-    check_columns(rows, preferences, group)
+    check_types(rows.schema, preferences, group)
     question = Question(preferences, bool(group))
     prepared = rows.withColumn(GROUP, group_text(rows, group)) if group else rows
     if plan == "auto":
@@ -51,16 +51,16 @@ def unbeaten_rows(
     return found.select(*(F.col(f"`{name}`") for name in rows.columns))
 
 
-def check_columns(rows: DataFrame, preferences: Sequence[Preference], group: Sequence[str]) -> None:
+def check_types(schema: StructType, preferences: Sequence[Preference], group: Sequence[str]) -> None:
     """Refuse columns that are not there or cannot be compared."""
-    types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
-    twice = sorted({name for name in rows.columns if rows.columns.count(name) > 1})
-    taken = [name for name in _ADDED if name in types]
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    names = schema.fieldNames()
     for name in [*(preference.column for preference in preferences), *group]:
         if name not in types:
-            raise SettingError(f"There is no column {name!r}; columns are {', '.join(rows.columns)}.")
-    if twice or taken:
-        raise SettingError(f"The column {(twice or taken)[0]!r} is there twice or reserved; give it another name.")
+            raise SettingError(f"There is no column {name!r}; columns are {', '.join(names)}.")
+    unusable = [name for name in names if names.count(name) > 1 or name in (GROUP, IS_MEMBER)]
+    if unusable:
+        raise SettingError(f"The column {unusable[0]!r} is there twice, or its name is reserved: give it another name.")
     for preference in preferences:
         kind = types[preference.column]
         if isinstance(preference.better, PartialOrder) or kind in _COMPARABLE or kind.startswith("decimal"):
@@ -83,5 +83,6 @@ def by_tree(rows: DataFrame, question: Question) -> DataFrame:
     leaves = rows.mapInArrow(local, rows.schema)
     if question.grouped:
         return leaves.repartition(F.col(GROUP)).mapInArrow(exact, rows.schema)
-    middle = leaves.repartition(FAN_IN).mapInArrow(local, rows.schema)
+    # Spark makes as many partitions of the leaves as their size asks for: one, if they are few rows.
+    middle = leaves.hint("rebalance").mapInArrow(local, rows.schema)
     return middle.repartition(1).mapInArrow(exact, rows.schema)
