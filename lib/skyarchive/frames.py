@@ -7,15 +7,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import udtf
 from pyspark.sql.types import StructType
-from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn, UserDefinedTableFunction
 
 from skyarchive.errors import SettingError
-from skyarchive.preferences import Better, checked_preferences
+from skyarchive.preferences import Better, Direction, checked_preferences
 from skyarchive.steps.external import Plan, check_types, unbeaten_rows
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def register_sql(spark: SparkSession, name: str = SQL_NAME) -> None:
     Instead of a direction, a partial order stands in brackets: `medal (gold > silver > bronze; gold > wood)`. The third
     argument, columns with commas between them, is the group.
     """
-    spark.udtf.register(name, udtf(_SkylineFunction))
+    spark.udtf.register(name, cast(UserDefinedTableFunction, udtf(_SkylineFunction)))
 
 
 def parsed_attributes(text: Any) -> dict[str, Better]:
@@ -67,7 +67,7 @@ def parsed_attributes(text: Any) -> dict[str, Better]:
             break
         quoted, plain, direction, order = entry.groups()
         chains = [[value.strip() for value in chain.split(">")] for chain in (order or "").split(";")]
-        found[quoted or plain] = direction or {"order": chains}
+        found[quoted or plain] = cast(Direction, direction) if direction else {"order": chains}
         at = entry.end()
     if not found or at < len(text):
         raise SettingError(

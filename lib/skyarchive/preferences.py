@@ -1,8 +1,8 @@
 """Which way is better on each attribute, checked once, and the attributes' values as costs: smaller is better."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from skyarchive.kernels.orders import PartialOrder, chains_of
 from skyarchive.kernels.points import MOST_COLUMNS
 
 Direction = Literal["lower", "higher"]
-Better = Union[Direction, PartialOrder, Mapping[str, Any]]
+Better = Direction | PartialOrder | Mapping[str, Any]
 """What an attribute can be given as: a direction, a partial order, or `{"order": [[best, ..., worst], ...]}`."""
 
 

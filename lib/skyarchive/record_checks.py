@@ -1,4 +1,4 @@
-"""What can be wrong with the unbeaten records of a period, counted by brute force and another engine than found them."""
+"""What can be wrong with the unbeaten records of a period, counted by brute force and by another engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def judge(
 def _counted(
     lake: Lake, archive: str, raw_version: int, start: pa.Table | None, found: pa.Table
 ) -> dict[str, tuple[int, int]]:
-    """Per period the records that are there twice, and those that are neither of the period nor of the answer before."""
+    """Per period the records that are there twice, and those that are neither its own nor of the answer before."""
     pinned = {(archive, "raw"): raw_version}
     session = lake.connect(pinned, pinned)
     session.register("found", found)

@@ -13,6 +13,7 @@ from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
 from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
+from skyarchive.preferences import checked_preferences
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.record_checks import AUDITED, FIGURES, Judged, judge
@@ -23,7 +24,6 @@ from skyarchive.steps.external.choosing import chosen_plan
 from skyarchive.steps.external.failures import explained
 from skyarchive.steps.external.records import records
 from skyarchive.steps.external.workers import GROUP, Question
-from skyarchive.preferences import checked_preferences
 from skyarchive.workshop import Workshop
 
 STEP = "external"
@@ -166,7 +166,7 @@ def _sample(ledger: Ledger, periods: list[str], own: DataFrame) -> tuple[pa.Tabl
     step = F.create_map(*(F.lit(value) for pair in sizes.items() for value in pair))[F.col("period")]
     picked = own.where(F.pmod(F.xxhash64("file", "row"), step) == 0)
     counted = own.groupBy("period").agg(F.count("*").alias("n")).collect()
-    return picked.toArrow(), {period: n for period, n in counted}
+    return picked.toArrow(), dict(counted)
 
 
 def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) -> list[str]:

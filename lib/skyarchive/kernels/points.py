@@ -203,7 +203,7 @@ def _strongest(arrays: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 def _choose(candidates: np.ndarray, judged: np.ndarray) -> np.ndarray:
     """Greedily: each beats most of what those before it leave."""
-    beats = (candidates[:, None, :] <= judged).all(axis=2) & (candidates[:, None, :] < judged).any(axis=2)
+    beats: np.ndarray = (candidates[:, None, :] <= judged).all(axis=2) & (candidates[:, None, :] < judged).any(axis=2)
     chosen: list[int] = []
     while len(chosen) < min(_STRONG, len(candidates)):
         gains = beats.sum(axis=1)
@@ -263,7 +263,7 @@ def _order(points: np.ndarray, group: np.ndarray | None) -> np.ndarray:
         score = np.clip((finite - low) * scale, -_FAR / MOST_COLUMNS, _FAR / MOST_COLUMNS).sum(axis=1)
     order = np.argsort(score, kind="stable") if group is None else np.lexsort((score, group))
     sums, groups = score[order], None if group is None else group[order]
-    ties = sums[1:] == sums[:-1]
+    ties: np.ndarray = sums[1:] == sums[:-1]
     if groups is not None:
         ties &= groups[1:] == groups[:-1]
     tied = np.zeros(n, bool)

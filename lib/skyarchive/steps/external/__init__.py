@@ -1,8 +1,8 @@
 """The skyline of all rows of a frame, however large, by one of two plans.
 
 The *tree* reads the rows once: every partition gives the rows that nothing in it beats, those are merged a few
-partitions at a time, and the last merge is exact. The *passes* are distributed RAND (see `passes`): the workers' and the
-driver's memory is bounded by the window, however many rows are unbeaten, and the rows are read three times or more.
+partitions at a time, and the last merge is exact. The *passes* are distributed RAND (see `passes`): the workers'
+and the driver's memory is bounded by the window, however many rows are unbeaten, and rows are read three times or more.
 
 Both give the same rows: those that no other row of their group beats, all duplicates, without rows that miss an
 attribute.

@@ -1,10 +1,10 @@
 """Which plan: the tree wherever its last merge fits into one worker.
 
 The tree reads the rows once, the passes at least three times, so where both can do it the tree is the faster: `make
-bench` shows by how much. But the last merge of the tree holds all unbeaten rows at once, and the passes never do. So the
-skyline of some first rows and that of the first half of them are computed; how it grew between them tells how large it
-will be for all rows (it grows with a power of their number, near 0 where attributes agree and near 1 where they are at
-odds), and if that many rows are more than a worker should hold, the passes it is.
+bench` shows by how much. But the last merge of the tree holds all unbeaten rows at once, and the passes never do. So
+the skyline of some first rows and that of the first half of them are computed. How it grew between them tells how large
+it will be for all rows: it grows with a power of their number, near 0 where attributes agree and near 1 where they are
+at odds. If that many rows are more than a worker should hold, the passes it is.
 """
 
 import math

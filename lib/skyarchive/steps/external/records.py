@@ -16,8 +16,8 @@ EVERYTHING = "all"
 
 
 def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) -> DataFrame:
-    """`period`, `group_key`, `file`, `row`, `object` and the attributes of rows that miss none. `rows` are raw rows that
-    count, `carry` the states that the first of them start from."""
+    """`period`, `group_key`, `file`, `row`, `object` and the attributes of rows that miss none. `rows` are raw rows
+    that count, `carry` the states that the first of them start from."""
     external = definition.external
     assert external is not None
     if isinstance(definition.derive, MarketModel):
