@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
+from skyarchive.frequency import Query
 from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
 from skyarchive.record_definition import External
 
@@ -193,6 +194,8 @@ class Definition(_Strict):
     attributes: Annotated[dict[str, Attribute], Field(min_length=1, max_length=16)]
     max_refused_share: float = Field(default=0.05, ge=0, le=1)
     """More refused rows than this share of a period's rows stop its ingestion."""
+    frequent: list[Query] = []
+    """Who was unbeaten in at least a share `theta` of the last `window` snapshots; left out: not computed."""
     external: External | None = None
     """The skyline of all records ever seen; left out: not computed."""
     schedule: Schedule | None = None
@@ -230,6 +233,14 @@ class Definition(_Strict):
             raise ValueError(
                 f"{taken[0]!r} is a column of the result tables; give the attribute another name"
             )
+        return value
+
+    @field_validator("frequent")
+    @classmethod
+    def _each_query_once(cls, value: list[Query]) -> list[Query]:
+        twice = [query for number, query in enumerate(value) if query in value[:number]]
+        if twice:
+            raise ValueError(f"{twice[0]} is there twice")
         return value
 
     @model_validator(mode="after")

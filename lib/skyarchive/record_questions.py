@@ -60,7 +60,7 @@ class RecordQuestions:
             return known[-1]
         if period not in known:
             raise SettingError(
-                f"The records of {self._schema} up to {period} are not computed, those of {known[0]} to {known[-1]} are; "
+                f"{self._schema} has no records up to {period}: they are computed for {known[0]} to {known[-1]}; "
                 f"run: skyarchive run {self._schema} --periods {period} --steps external"
             )
         return period

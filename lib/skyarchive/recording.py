@@ -44,7 +44,7 @@ def external_periods(workshop: Workshop, periods: list[str]) -> Outcome:
             try:
                 _assert_ready(workshop, ledger, chain)
             except NotPublishedError as error:
-                outcome.refuse(chain, str(error))
+                outcome.refuse(chain, str(error), too_early=True)
                 continue
             rows = sum(ledger.of("ingest")[period].rows_out for period in chain)
             with fitting_work(workshop.spark, rows >= _LARGE_ROWS), explained(workshop.archive):

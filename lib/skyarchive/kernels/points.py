@@ -203,7 +203,8 @@ def _strongest(arrays: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 def _choose(candidates: np.ndarray, judged: np.ndarray) -> np.ndarray:
     """Greedily: each beats most of what those before it leave."""
-    beats: np.ndarray = (candidates[:, None, :] <= judged).all(axis=2) & (candidates[:, None, :] < judged).any(axis=2)
+    below, lower = candidates[:, None, :] <= judged, candidates[:, None, :] < judged
+    beats = np.asarray(below.all(axis=2) & lower.any(axis=2))
     chosen: list[int] = []
     while len(chosen) < min(_STRONG, len(candidates)):
         gains = beats.sum(axis=1)
