@@ -1,5 +1,5 @@
 """`make bench`: what the steps cost on generated data, the kernels against others, the skyline step against no kernel,
-frequent objects against counting.
+frequent objects against counting, unbeaten rows of large tables against SQL, moocore and only reading.
 
 Prints tables and writes them to bench/results.json. Figures of one run are comparable with each other, not with
 those of another machine or hour.
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import external_step
 import frequent_step
 import kernels
 import skyline_step
@@ -80,6 +81,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "counters": ("Dominance tests saved by MBR pruning (SYN)", lambda quick: kernels.counters(200 if quick else 1000)),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
+    "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 
