@@ -31,6 +31,7 @@ def judge(
 ) -> Judged:  # fmt: skip
     """Count the faults of the answers `found` for consecutive periods. `start` is the answer before them, `sample` are
     some records of the periods."""
+    start, found, sample = None if start is None else _plain(start), _plain(found), _plain(sample)
     counted = _counted(lake, definition.name, raw_version, start, found)
     assert definition.external is not None
     comparison = Comparison(checked_preferences(definition.external.preferences()))
@@ -111,6 +112,11 @@ class Comparison:
                 nowhere_worse &= column >= own if better == "higher" else column <= own
             equal &= column == own
         return bool((nowhere_worse & ~equal).any())
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without a word on which columns may be null: tables that differ in that cannot be put together."""
+    return pa.Table.from_arrays(table.columns, names=table.column_names)
 
 
 def _is(table: pa.Table, column: str, value: str) -> np.ndarray:

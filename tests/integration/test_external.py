@@ -199,7 +199,8 @@ def test_each_check_can_fail(shops: Home) -> None:
     assert figures(own[1:])["missed"] >= 1
 
 
-def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home) -> None:
+def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
     path = shops.folder / "definitions" / "shops.yaml"
     for wrong, words in (
         (SHOPS.replace("value: sales / 2", "value: sale / 2"), "external.attributes.per_day cannot be computed"),

@@ -166,7 +166,7 @@ def test_through_spark_connect(tmp_path: Path) -> None:
             time.sleep(0.3)
         address = f"sc://127.0.0.1:{port}/;token={token}"
         client = subprocess.run(
-            [sys.executable, "-c", CONNECTED, address], capture_output=True, text=True, timeout=240, check=False
+            [sys.executable, "-c", CONNECTED, address], capture_output=True, text=True, timeout=600, check=False
         )
     finally:
         os.killpg(server.pid, 9)
