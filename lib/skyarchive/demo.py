@@ -3,8 +3,9 @@
 import os
 import shlex
 import shutil
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from skyarchive.errors import SettingError
 from skyarchive.frequency import asked_query
 from skyarchive.frequent_questions import FrequentQuestions
 from skyarchive.lake import Lake
-from skyarchive.orchestration.backfilling import Request, run_backfill
+from skyarchive.orchestration.backfilling import Outcome, Request, run_backfill
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
 from skyarchive.output import render
@@ -107,11 +108,19 @@ def _backfill(airflow: LocalAirflow) -> None:
     os.environ.update(airflow.environment)
     airflow.unpause([name(archive) for archive in _PERIODS for name in (ingest_id, compute_id)])
     catalog, progress = Catalog(airflow.settings), Progress()
-    with ThreadPoolExecutor(len(_PERIODS)) as pool:
-        outcomes = [
-            pool.submit(run_backfill, catalog.get(archive), Request(f"{periods[0]}..{periods[-1]}"), progress)
-            for archive, periods in _PERIODS.items()
-        ]
+
+    def backfill(archive: str, periods: list[str], outcome: "Future[Outcome]") -> None:
+        try:
+            request = Request(f"{periods[0]}..{periods[-1]}")
+            outcome.set_result(run_backfill(catalog.get(archive), request, progress))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    outcomes: list[Future[Outcome]] = []
+    for archive, periods in _PERIODS.items():
+        outcomes.append(Future())
+        # Daemons, unlike a pool's threads: whoever interrupts the demo does not wait for runs that never end now.
+        threading.Thread(target=backfill, args=(archive, periods, outcomes[-1]), daemon=True).start()
     for outcome in outcomes:
         outcome.result().raise_failures()
 

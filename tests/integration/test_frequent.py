@@ -58,10 +58,10 @@ def test_periods_apart_and_in_any_order_give_the_same(places: Home) -> None:
 def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     before = table(places)
     right = frequenting.with_frequent_intervals
-    monkeypatch.setattr(frequenting, "with_frequent_intervals", lambda *rest: right(*rest).where("window_size <> 32"))
-    outcome = frequent_periods(places.workshop("places"), ["00003"])
+    monkeypatch.setattr(frequenting, "with_frequent_intervals", lambda *rest: right(*rest).where("window_size <> 25"))
+    outcome = frequent_periods(places.workshop("places"), ["00002"])
     assert outcome.published == [] and not outcome.too_early
-    assert "brute force counts" in outcome.refused["00003"] and "of 32)" in outcome.refused["00003"]
+    assert "brute force counts" in outcome.refused["00002"] and "of 25)" in outcome.refused["00002"]
     assert table(places) == before
     kept = rows(places, "select count(*) n from places.quality where table_name = 'frequent' and not success")
     assert kept[0]["n"] > 0
@@ -70,7 +70,7 @@ def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.Mon
 def _judged(home: Home, change: Any) -> dict[str, Any]:
     """The figures of a period after a change to its right rows."""
     workshop = home.workshop("places")
-    period = PERIODS[3]
+    period = PERIODS[1]
     (own,) = rows(home, f"select min(snapshot) a, max(snapshot) b from places.snapshots where period = '{period}'")
     right = rows(home, f"select * from places.frequent where period = '{period}' order by all")
     schema = pa.schema([*pa.Table.from_pylist(right).schema]).set(1, pa.field("theta", pa.decimal128(9, 6)))
@@ -105,7 +105,7 @@ def _split(intervals: Rows) -> Rows:
 )
 def test_each_check_can_fail(places: Home, figure: str, change: Any) -> None:
     right = _judged(places, lambda intervals: intervals)
-    assert right.pop("audited") == 3 * len(QUERIES) and right.pop("period") == PERIODS[3]
+    assert right.pop("audited") >= 3 * len(QUERIES) and right.pop("period") == PERIODS[1]
     assert set(right.values()) == {0}
     assert _judged(places, change)[figure] > 0
 

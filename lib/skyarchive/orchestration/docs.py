@@ -59,6 +59,9 @@ runs.
 Computes the intervals during which nobody beat an object, at every snapshot of the period: `{archive}.skyline`.
 A sample of snapshots is checked by brute force before it is published.
 
+**If it is skipped:** an earlier period was published in the meantime, so its updates start from something else now;
+`refresh` computes both again.
+
 Look at it: `skyarchive reigns {archive} --top 20`, `skyarchive skyline {archive} --at TIME`
 """,
     "frequent": """\
