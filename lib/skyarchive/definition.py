@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
-from skyarchive.names import checked_archive, checked_column
+from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
 RAW_COLUMNS = frozenset({"period", "file", "row"})
@@ -262,6 +262,11 @@ class Definition(_Strict):
         return self
 
     @property
+    def steps(self) -> list[str]:
+        """The steps that this archive goes through, in their order."""
+        return [*STEPS, *(step for step in FURTHER_STEPS if getattr(self, step))]
+
+    @property
     def timing(self) -> Schedule | None:
         """When its periods are looked for; None: only when asked."""
         return self.schedule or _BY_CALENDAR.get(self.period.by)
@@ -278,5 +283,6 @@ class Definition(_Strict):
     def fingerprint(self, step: str) -> str:
         """What of this definition a step depends on: when it changes, the step's results are stale."""
         without = {"title", "schedule"} | ({"derive", "attributes", "counts"} if step == "ingest" else set())
+        without |= set(FURTHER_STEPS) - {step}
         content = self.model_dump_json(exclude=without)
         return hashlib.sha256(f"{content} {self.record_key}".encode()).hexdigest()[:16]

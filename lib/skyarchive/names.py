@@ -10,7 +10,9 @@ COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,126}")
 PERIOD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 
 STEPS = ("ingest", "derive", "skyline")
-"""In their order: from raw files to the update log, and on to what follows from it."""
+"""Every archive's, in their order: from raw files to the update log, and on to who was unbeaten."""
+FURTHER_STEPS: tuple[str, ...] = ()
+"""Those that an archive's definition asks for, by a field of the same name; they come after the others."""
 
 TABLES = (
     "raw", "snapshots", "updates", "objects", "carry", "quarantine",

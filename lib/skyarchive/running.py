@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from skyarchive.definition import Definition
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.lock import writing
-from skyarchive.names import STEPS
 from skyarchive.publishing import Outcome
 from skyarchive.selection import Selection
 from skyarchive.status import period_statuses
@@ -37,15 +37,17 @@ _RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {
 }
 
 
-def checked_steps(text: str | None) -> list[str]:
-    """The steps named in a comma-separated list, in their order; all of them without one."""
+def checked_steps(text: str | None, definition: Definition) -> list[str]:
+    """The steps named in a comma-separated list, in their order; all of the archive's without one."""
     if text is None:
-        return list(STEPS)
+        return definition.steps
     named = [step.strip() for step in text.split(",")]
-    unknown = [step for step in named if step not in STEPS]
+    unknown = [step for step in named if step not in definition.steps]
     if unknown:
-        raise SettingError(f"{unknown[0]!r} is not a step; steps are {', '.join(STEPS)}.")
-    return [step for step in STEPS if step in named]
+        raise SettingError(
+            f"{unknown[0]!r} is not a step of {definition.name}; its steps are {', '.join(definition.steps)}."
+        )
+    return [step for step in definition.steps if step in named]
 
 
 def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[Outcome]:
@@ -103,7 +105,7 @@ def _first_due(workshop: Workshop, refused: set[tuple[str, str]]) -> tuple[str, 
     for status in period_statuses(workshop.settings, workshop.definition):
         if status.state in ("absent", "current"):
             continue
-        for step in STEPS:
+        for step in workshop.definition.steps:
             state = status.steps[step].state
             if state == "current" or (state == "absent" and step == "ingest"):
                 continue

@@ -1,5 +1,6 @@
 """Every period's state: absent, current, stale (and why) or unfinished. Told from the log alone, without Spark."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -66,8 +67,8 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
     for period in known:
         status = PeriodStatus(definition.name, period)
         status.steps["ingest"] = _ingest_state(definition, ledger, inventory, period)
-        status.steps["derive"] = _derive_state(definition, ledger, statuses, period)
-        status.steps["skyline"] = _skyline_state(definition, ledger, status.steps["derive"], period)
+        for step in definition.steps[1:]:
+            status.steps[step] = _STATES[step](definition, ledger, statuses, status)
         for step, periods in unfinished.items():
             if period in periods:
                 why = f"{step} stopped in the middle; the last good version is read, run {step} again"
@@ -109,8 +110,9 @@ def _definition_state(definition: Definition, published: Publication) -> StepSta
 
 
 def _derive_state(
-    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], period: str
+    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], status: PeriodStatus
 ) -> StepState:
+    period = status.period
     published = ledger.of("derive").get(period)
     if published is None:
         return StepState("absent")
@@ -148,7 +150,10 @@ def skyline_inputs(derived: Publication) -> dict[str, str]:
     }
 
 
-def _skyline_state(definition: Definition, ledger: Ledger, derive: StepState, period: str) -> StepState:
+def _skyline_state(
+    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], status: PeriodStatus
+) -> StepState:
+    period, derive = status.period, status.steps["derive"]
     published = ledger.of("skyline").get(period)
     if published is None:
         return StepState("absent")
@@ -159,6 +164,13 @@ def _skyline_state(definition: Definition, ledger: Ledger, derive: StepState, pe
     if derive.state != "current":
         return StepState("stale", derive.why)
     return _definition_state(definition, published)
+
+
+_STATES: dict[str, Callable[[Definition, Ledger, list[PeriodStatus], PeriodStatus], StepState]] = {
+    "derive": _derive_state,
+    "skyline": _skyline_state,
+}
+"""How every step after the first stands: from the ledger, the periods before, and the period's steps before it."""
 
 
 def _counts(ledger: Ledger, period: str) -> dict[str, Any]:

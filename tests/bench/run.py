@@ -18,7 +18,6 @@ import skyline_step
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
 from skyarchive.catalog import Catalog
 from skyarchive.ledger import Publication
-from skyarchive.names import STEPS
 from skyarchive.output import render
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
@@ -43,9 +42,9 @@ def measure(folder: Path, archive: str, options: dict[str, Any]) -> list[dict[st
     generate(archive, settings.raw_folder / archive, asked)
     workshop = Workshop(settings, Catalog(settings).get(archive))
     for period in asked.periods or default_periods(archive, asked):
-        run_steps(workshop, Selection(period), STEPS)
+        run_steps(workshop, Selection(period), workshop.definition.steps)
     ledger = workshop.ledger()
-    return [_row(archive, step, list(ledger.of(step).values())) for step in STEPS]
+    return [_row(archive, step, list(ledger.of(step).values())) for step in workshop.definition.steps]
 
 
 def _row(archive: str, step: str, runs: list[Publication]) -> dict[str, Any]:

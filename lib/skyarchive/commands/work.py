@@ -31,7 +31,7 @@ def run(
     archive: ArchiveArgument,
     periods: PeriodsOption = None,
     steps: Annotated[
-        str | None, typer.Option("--steps", help="Comma-separated, such as ingest,derive,skyline; all if left out.")
+        str | None, typer.Option("--steps", help="Comma-separated, such as ingest,derive; all if left out.")
     ] = None,
     verbose: VerboseOption = False,
 ) -> None:
@@ -44,7 +44,7 @@ def run(
     """
     from skyarchive.running import checked_steps
 
-    _run(archive, periods, checked_steps(steps), verbose)
+    _run(archive, periods, checked_steps(steps, Catalog(load_settings()).get(archive)), verbose)
 
 
 def ingest(archive: ArchiveArgument, periods: PeriodsOption = None, verbose: VerboseOption = False) -> None:

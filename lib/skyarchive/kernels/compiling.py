@@ -19,7 +19,7 @@ def _folder() -> Path:
     """Where compiled code is kept: one folder for each state of the sources. numba itself would look only at an
     entry point's own file, and go on with old code after a change in what that calls."""
     digest = hashlib.sha256()
-    for source in sorted(_SOURCES.glob("*.py")):
+    for source in sorted(_SOURCES.rglob("*.py")):
         digest.update(source.read_bytes())
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         base = Path(chosen)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, PartitionedAssetTimetable, task
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, PartitionedAssetTimetable, chain, task
 
 from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition
@@ -58,8 +58,12 @@ def compute_dag(definition: Definition) -> DAG:
     archive = definition.name
     timetable = PartitionedAssetTimetable(assets=Asset(asset_uri(archive, "updates")))
     with _dag(compute_id(archive), definition, timetable, docs.COMPUTE) as dag:
-        steps = [_step(archive, step, [Asset(asset_uri(archive, step))]) for step in STEPS if step not in TO_THE_LOG]
-        steps >> _refresh(archive)
+        skyline, *further = (
+            _step(archive, step, [Asset(asset_uri(archive, step))])
+            for step in definition.steps
+            if step not in TO_THE_LOG
+        )
+        chain(skyline, *([further] if further else []), _refresh(archive))
     return dag
 
 
@@ -89,7 +93,7 @@ def _dag(dag_id: str, definition: Definition, schedule: Any, doc: str) -> DAG:
         dag_id,
         schedule=schedule,
         description=definition.title,
-        doc_md=doc.format(archive=archive, title=definition.title, steps=", ".join(STEPS)),
+        doc_md=doc.format(archive=archive, title=definition.title, steps=", ".join(definition.steps)),
         tags=["skyarchive", archive],
         params={"period": _period_param(definition)},
         default_args={**_TASK_DEFAULTS, "pool": pool_of(archive)},
