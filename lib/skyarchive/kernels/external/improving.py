@@ -81,9 +81,8 @@ def improved_in_order(stream: Stream, drawn: np.ndarray, score: Score, work: Wor
         scores = score(batch.points)
         for start in range(0, len(scores), _SLICE):
             part = slice(start, start + _SLICE)
-            _replace_beaten(
-                window.blocks, window.n_blocks, window.bounds, batch.points[part], scores[part], window.lanes, window.tally
-            )
+            rows = (batch.points[part], scores[part])
+            _replace_beaten(window.blocks, window.n_blocks, window.bounds, *rows, window.lanes, window.tally)
             if window.tally[CHANGED] * _STALE > window.size:
                 _sort_by_score(window, window.points(), score)
     work.counters.comparisons += window.take_comparisons()

@@ -12,9 +12,9 @@ from math import ceil, log2
 import numpy as np
 
 from skyarchive.kernels.external.improving import improved_in_order, improved_lexicographically
-from skyarchive.kernels.external.scores import Score, best_first, read_only
+from skyarchive.kernels.external.scores import Score, best_first
 from skyarchive.kernels.external.streams import Spill, Stream, Workspace
-from skyarchive.kernels.external.window import BEATEN, FOUND, KEPT, Window, skyline_in_memory
+from skyarchive.kernels.external.window import FOUND, KEPT, Window, skyline_in_memory
 
 SAMPLES_PER_POINT = 24
 """So many rows are drawn for each point of the skyline's (assumed) size: then a quarter is left, on average."""
@@ -95,7 +95,9 @@ def eliminate_points(
     yield from without_beaten(stream, winners, score, work)
 
 
-def fixed_window(stream: Stream, window: int, work: Workspace, improve: Improve = improved_in_order) -> Iterator[np.ndarray]:
+def fixed_window(
+    stream: Stream, window: int, work: Workspace, improve: Improve = improved_in_order
+) -> Iterator[np.ndarray]:
     """FIXEDWINDOW-RAND: never more than `window` points in memory. Gives ids as they are found."""
     while stream.rows:
         for part in eliminate_points(stream, window, work, improve):
