@@ -1,9 +1,11 @@
 """Pass 2 of RAND: points that were drawn become skyline points."""
 
+from itertools import chain
+
 import numpy as np
 
 from skyarchive.kernels.compiling import entry_point, inlined
-from skyarchive.kernels.external.scores import Score
+from skyarchive.kernels.external.scores import Score, read_only
 from skyarchive.kernels.external.streams import Stream, Workspace
 from skyarchive.kernels.external.window import (
     CHANGED,
@@ -20,6 +22,8 @@ _SLICE = 1024
 """Rows after which points that changed may be brought into order again."""
 _STALE = 8
 """It is done when one in so many changed."""
+_SCOUTS = 4
+"""One in so many of the points drawn comes by before the stream."""
 
 
 @entry_point
@@ -74,14 +78,20 @@ def _keep_first(drawn, best, n_blocks, tops, points, lanes, tally):  # type: ign
 
 def improved_in_order(stream: Stream, drawn: np.ndarray, score: Score, work: Workspace) -> np.ndarray:
     """Each point drawn is replaced by the first row that beats it, that one by the next, to the end of the stream:
-    what comes out is beaten by nothing in it. Gives each point once."""
+    what comes out is beaten by nothing in it. Gives each point once.
+
+    Some of the points drawn come by before the stream does. Which ones is chance that has nothing to do with the
+    others, so what is known of the others, whatever the order of the stream, holds; but few rows can beat a point
+    that is already good, and most need not be compared, even in a stream whose best rows come last.
+    """
     window = Window(len(drawn), stream.width)
     _sort_by_score(window, drawn, score)
-    for batch in stream.batches(work.counters):
-        scores = score(batch.points)
+    scouts = read_only(drawn[: len(drawn) // _SCOUTS])
+    for points in chain([scouts], (batch.points for batch in stream.batches(work.counters))):
+        scores = score(points)
         for start in range(0, len(scores), _SLICE):
             part = slice(start, start + _SLICE)
-            rows = (batch.points[part], scores[part])
+            rows = (points[part], scores[part])
             _replace_beaten(window.blocks, window.n_blocks, window.bounds, *rows, window.lanes, window.tally)
             if window.tally[CHANGED] * _STALE > window.size:
                 _sort_by_score(window, window.points(), score)
@@ -93,16 +103,17 @@ def improved_lexicographically(stream: Stream, drawn: np.ndarray, score: Score, 
     """Each point drawn is replaced by the lexicographically first row that beats it, which nothing beats: the same
     ones whatever the order of the stream. Gives each point once.
 
-    On the columns of a partial order this is as good as on numbers.
+    The points drawn are in the stream, so they may come by first: then few rows come before what is known already.
+    On the columns of a partial order all this is as right as on numbers.
     """
     del score  # the first coordinate does its work here
     drawn = _distinct(drawn)
     window, best = Window(len(drawn), stream.width), Window(len(drawn), stream.width)
     work.counters.hold(2 * len(drawn))
     _sort_by_first(window, best, drawn, drawn)
-    for batch in stream.batches(work.counters):
-        for start in range(0, len(batch.ids), _SLICE):
-            part = batch.points[start : start + _SLICE]
+    for points in chain([read_only(drawn)], (batch.points for batch in stream.batches(work.counters))):
+        for start in range(0, len(points), _SLICE):
+            part = points[start : start + _SLICE]
             _keep_first(window.blocks, best.blocks, best.n_blocks, best.bounds, part, window.lanes, window.tally)
             if window.tally[CHANGED] * _STALE > window.size:
                 _sort_by_first(window, best, window.points(), best.points())

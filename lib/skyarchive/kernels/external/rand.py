@@ -39,9 +39,10 @@ class Sample:
             self.ids[place[taken]] = batch.ids[taken]
             self.points[place[taken]] = batch.points[taken]
             self.seen += len(order)
-        size = min(room, self.seen)
-        self.ids, self.points = self.ids[:size], self.points[:size]
-        work.counters.hold(size)
+        # A reservoir is in no order, but in no random one either: the first rows of the stream stand first.
+        order = work.chance.permutation(min(room, self.seen))
+        self.ids, self.points = self.ids[order], self.points[order]
+        work.counters.hold(len(order))
 
     @property
     def is_all(self) -> bool:
