@@ -95,7 +95,6 @@ class _Runs:
             self.ids[there], self.points[there] = ids[here], points[here]
             self.waiting += size
             start += size
-            self._work.counters.hold(self.waiting)
 
     def write(self) -> None:
         """What waits, as a run."""
@@ -125,6 +124,7 @@ def sorted_elimination(source: Source, window: int, work: Workspace) -> Iterator
             _as_run(runs.written[first : first + at_once], page, score, work)
             for first in range(0, len(runs.written), at_once)
         ]
+    work.counters.hold(len(runs.written) * page + max(window - half, 1))
     yield from _filtered(merged(runs.written, page, score, work), max(window - half, 1), window, score, work)
 
 
@@ -133,6 +133,7 @@ def _sorted_runs(source: Source, room: int, runs: _Runs, score: Score, work: Wor
     for batch in source.batches(work.counters):
         stays = elimination.stays(batch, score(batch.points))
         runs.add(batch.ids[stays], batch.points[stays])
+        work.counters.hold(elimination.window.size + runs.waiting)
     work.counters.comparisons += elimination.window.take_comparisons()
     return runs
 

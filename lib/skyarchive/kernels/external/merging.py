@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from skyarchive.kernels.compiling import entry_point, inlined
-from skyarchive.kernels.external.scores import Score
+from skyarchive.kernels.external.scores import Score, read_only
 from skyarchive.kernels.external.streams import Batch, Spill, Workspace, note_read
 
 TAKEN = 0
@@ -116,7 +116,6 @@ def merged(runs: Sequence[Spill], page: int, score: Score, work: Workspace) -> I
             if run != _NONE:
                 pages.refill(run)
         size = int(pages.state[TAKEN])
-        points.flags.writeable = False
-        yield Batch(ids[:size], points[:size])
+        yield Batch(read_only(ids[:size]), read_only(points[:size]))
     for run in runs:
         run.close()

@@ -54,8 +54,8 @@ def best_first(points: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.lexsort((*points.T[::-1], scores))
 
 
-def read_only(points: np.ndarray) -> np.ndarray:
-    """The same points as compiled code gets them from a stream: it is compiled once for each kind."""
-    view = points.view()
+def read_only(values: np.ndarray) -> np.ndarray:
+    """The same ids or points as compiled code gets them from a stream: it is compiled once for each kind."""
+    view = values.view()
     view.flags.writeable = False
     return view

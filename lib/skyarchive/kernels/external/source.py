@@ -89,7 +89,7 @@ class Source:
         missing = np.isnan(points).any(axis=1)
         if missing.any():
             points, ids = points[~missing], ids[~missing]
-        return Batch(ids, read_only(points))
+        return Batch(read_only(ids), read_only(points))
 
 
 def _numbers(column: pa.Array, name: str) -> np.ndarray:

@@ -15,7 +15,7 @@ class Batch(NamedTuple):
     """Some rows of a stream: who they are and where they stand."""
 
     ids: np.ndarray
-    """int64."""
+    """int64, read-only."""
     points: np.ndarray
     """float64, a row per point, read-only (with all of one kind, nothing is compiled twice); no NaN."""
 
