@@ -34,7 +34,7 @@ def names(width: int) -> list[str]:
 
 def stored(points: np.ndarray, path: Path, block_rows: int = 100) -> Path:
     """A file with the points; the suffix says which format."""
-    table = pa.table({name: column for name, column in zip(names(points.shape[1]), points.T, strict=True)})
+    table = pa.table(dict(zip(names(points.shape[1]), points.T, strict=True)))
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=block_rows)
     else:
