@@ -6,6 +6,7 @@ from math import ceil, log2
 from pathlib import Path
 from typing import get_args
 
+import moocore
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,6 +19,7 @@ from skyarchive.errors import InputError, SettingError
 from skyarchive.kernels.external import Method, external_skyline
 from skyarchive.kernels.external.counters import Counters
 from skyarchive.kernels.external.improving import improved_in_order, improved_lexicographically
+from skyarchive.kernels.external.planar import eliminate_by_quantiles
 from skyarchive.kernels.external.rand import eliminate_points
 from skyarchive.kernels.external.scores import Score
 from skyarchive.kernels.external.source import Better, Source
@@ -234,6 +236,23 @@ def test_streaming_takes_few_passes(name: str, tmp_path: Path) -> None:
         assert counters.most_points <= 24 * 2 * m * ceil(log2(n * log2(n)))
 
 
+@pytest.mark.parametrize("n_buckets", [4, 16, 64])
+def test_quantiles_find_many_or_eliminate_many(n_buckets: int, tmp_path: Path) -> None:
+    """Lemma 13: of a skyline point for every other bucket and a quarter of the stream gone, one holds at least. Points
+    in bands: the first one of a bucket says nothing about how good its best one is."""
+    chance = np.random.default_rng(0)
+    for m in (1, 5, 200):
+        first = chance.random(4000)
+        second = np.ceil((1 - first) * m) / m + chance.random(4000) ** 3
+        points = worst_first(np.column_stack([first, second]))
+        source = Source(stored(points, tmp_path / "points.arrow"), names(2), 500)
+        *found, left = eliminate_by_quantiles(source, n_buckets, work_in(tmp_path, 0))
+        assert isinstance(left, Spill)
+        rows = np.concatenate(found)  # type: ignore[arg-type]
+        assert set(rows.tolist()) <= set(expected(points))
+        assert len(rows) >= n_buckets / 2 or left.rows <= 0.75 * len(points)
+
+
 def test_what_a_drawn_row_becomes_is_in_the_skyline(tmp_path: Path) -> None:
     """And by the lexicographic pass it becomes the same whatever the order of the stream."""
     chance = np.random.default_rng(2)
@@ -336,3 +355,19 @@ def test_wrong_input(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no files to read"):
         external_skyline(tmp_path / "empty", ["x"])
+
+
+HOUSE = Path(__file__).parents[3] / "shared" / "data" / "static" / "house_data-endresma-modified.txt"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not HOUSE.is_file(), reason="needs the real data sets in ../shared")
+def test_the_papers_house_data(tmp_path: Path) -> None:
+    """All methods against another library; the paper's window, and its orders."""
+    points = np.loadtxt(HOUSE)
+    for arranged in (points, worst_first(points), points[np.argsort(-points[:, 0])]):
+        path = stored(arranged, tmp_path / "house.arrow", 8192)
+        wanted = np.flatnonzero(moocore.is_nondominated(arranged, keep_weakly=True)).tolist()
+        for method in GENERAL:
+            found = external_skyline(path, names(points.shape[1]), method, window=len(points) // 100)
+            assert found.rows.tolist() == wanted, method

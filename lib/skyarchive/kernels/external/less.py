@@ -28,8 +28,8 @@ from skyarchive.kernels.external.window import (
     put,
 )
 
-_SMALLEST_PAGE = 32
-"""Rows of a page of a run: with fewer, reading would be all seeking."""
+_SMALLEST_PAGE = 16
+"""Rows of a page of a run. With fewer it would be all seeking; with more, few runs could be merged at a time."""
 _ELIMINATION = 2 * LANES
 """Room of the elimination filter, where the window is not smaller."""
 
@@ -120,10 +120,12 @@ def sorted_elimination(source: Source, window: int, work: Workspace) -> Iterator
     runs.write()
     at_once = max(half // page, 2)
     while len(runs.written) > at_once:
+        work.counters.passes += 1
         runs.written = [
             _as_run(runs.written[first : first + at_once], page, score, work)
             for first in range(0, len(runs.written), at_once)
         ]
+    work.counters.passes += 1
     work.counters.hold(len(runs.written) * page + max(window - half, 1))
     yield from _filtered(merged(runs.written, page, score, work), max(window - half, 1), window, score, work)
 

@@ -102,8 +102,7 @@ class _Pages:
 
 
 def merged(runs: Sequence[Spill], page: int, score: Score, work: Workspace) -> Iterator[Batch]:
-    """One pass over all the runs, whose batches have at most `page` rows."""
-    work.counters.passes += 1
+    """The rows of all the runs, whose batches have at most `page` rows, best first."""
     pages = _Pages(runs, page, score, work)
     width = runs[0].width
     while pages.size:

@@ -74,7 +74,7 @@ def deterministic(stream: Stream, window: int, work: Workspace) -> Iterator[np.n
     """The paper's 2D-ELIMINATE-POINTS again and again: four passes each. Gives ids as they are found."""
     n_buckets = max(window // _SHARE, 1)
     while stream.rows > window:
-        for part in _eliminate(stream, n_buckets, work):
+        for part in eliminate_by_quantiles(stream, n_buckets, work):
             if isinstance(part, Spill):
                 stream = part
             else:
@@ -86,7 +86,9 @@ def deterministic(stream: Stream, window: int, work: Workspace) -> Iterator[np.n
         stream.close()
 
 
-def _eliminate(stream: Stream, n_buckets: int, work: Workspace) -> Iterator[np.ndarray | Spill]:
+def eliminate_by_quantiles(stream: Stream, n_buckets: int, work: Workspace) -> Iterator[np.ndarray | Spill]:
+    """Four passes: the borders of the buckets, the best point of each, what these become, and all that they beat
+    goes. Gives ids of skyline rows, at last the stream of what neither is found nor beaten."""
     summary = QuantileSummary(1 / (_ERRORS_PER_BUCKET * n_buckets))
     for batch in stream.batches(work.counters):
         summary.add(batch.points[:, 0])
