@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import external_kernels
 import external_step
 import frequent_step
 import kernels
@@ -79,6 +80,7 @@ def steps() -> list[dict[str, Any]]:
 TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
     "counters": ("Dominance tests saved by MBR pruning (SYN)", lambda quick: kernels.counters(200 if quick else 1000)),
+    "external_kernels": ("Skylines of files in bounded memory, window 1 %, one core", external_kernels.rows),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),

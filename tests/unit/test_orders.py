@@ -43,7 +43,7 @@ def acyclic_pairs(draw: st.DrawFn) -> list[Pair]:
     return [(hidden[a], hidden[b]) for a, b in draw(st.lists(places, min_size=1, max_size=20))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(acyclic_pairs(), st.integers(0, 3))
 def test_columns_say_exactly_the_order(pairs: list[Pair], n_others: int) -> None:
     agrees(PartialOrder.from_pairs(pairs, others=range(100, 100 + n_others)), pairs)
