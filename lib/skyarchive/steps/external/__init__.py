@@ -44,11 +44,11 @@ def unbeaten_rows(
     preferences = checked_preferences(attributes)
     check_types(rows.schema, preferences, group)
     question = Question(preferences, bool(group))
-    prepared = rows.withColumn(GROUP, group_text(rows, group)) if group else rows
+    prepared = rows.withColumn(GROUP, group_text(group)) if group else rows
     if plan == "auto":
         plan = chosen_plan(prepared, question)
     found = by_tree(prepared, question) if plan == "tree" else by_passes(prepared, question, window)
-    return found.select(*(F.col(f"`{name}`") for name in rows.columns))
+    return found.select(*map(_column, rows.columns))
 
 
 def check_types(schema: StructType, preferences: Sequence[Preference], group: Sequence[str]) -> None:
@@ -71,10 +71,15 @@ def check_types(schema: StructType, preferences: Sequence[Preference], group: Se
         )
 
 
-def group_text(rows: DataFrame, group: Sequence[str]) -> Column:
+def group_text(group: Sequence[str]) -> Column:
     """A row's group as one text."""
-    columns = [F.col(f"`{name}`") for name in group]
+    columns = [_column(name) for name in group]
     return columns[0].cast("string") if len(columns) == 1 else F.to_json(F.struct(*columns))
+
+
+def _column(name: str) -> Column:
+    """The column of exactly that name, whatever characters it has."""
+    return F.col(f"`{name.replace('`', '``')}`")
 
 
 def by_tree(rows: DataFrame, question: Question) -> DataFrame:
