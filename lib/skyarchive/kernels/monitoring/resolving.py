@@ -1,0 +1,149 @@
+"""The skyline from what is known for certain, and from probes where it is not (the paper's algorithm 2)."""
+
+from skyarchive.kernels.compiling import inlined, inner
+from skyarchive.kernels.monitoring.guard import ABSENT, LOG, LOGGED, NOBODY, PROBES
+from skyarchive.kernels.monitoring.rectangles import certainly_beats, possibly_beats
+
+CONTENDERS, SKYLINE, LOOK = 0, 1, 2
+"""Rows of `lists`."""
+
+
+@inlined
+def hear(guard, item):  # type: ignore[no-untyped-def]
+    """The server learns where a record is."""
+    for axis in range(guard.now.shape[1]):
+        value = guard.now[item, axis]
+        strayed = abs(value - guard.known[item, axis])
+        if strayed > guard.rate[item, axis]:  # never for NaN, which it is before its first report
+            guard.rate[item, axis] = strayed
+        guard.known[item, axis] = value
+        guard.low[item, axis] = value
+        guard.high[item, axis] = value
+    guard.is_open[item] = True
+
+
+@inner
+def _probe(guard, item):  # type: ignore[no-untyped-def]
+    guard.tally[PROBES] += 1
+    hear(guard, item)
+
+
+@inner
+def _collect(guard):  # type: ignore[no-untyped-def]
+    """Who may be in the skyline before anything is compared: members until now, who was heard of, and those whose
+    boss was heard of (or went) and no longer certainly beats them. Puts their number first."""
+    count = 0
+    for item in range(len(guard.boss)):
+        boss = guard.boss[item]
+        if boss == ABSENT:
+            continue
+        if boss != NOBODY and not guard.is_open[item]:
+            if not guard.is_open[boss] and guard.boss[boss] != ABSENT:
+                continue
+            if guard.boss[boss] != ABSENT and certainly_beats(guard.low, guard.high, boss, item):
+                continue
+        guard.lists[LOOK, count] = item
+        count += 1
+    return count
+
+
+@inner
+def _drop_beaten(guard, count):  # type: ignore[no-untyped-def]
+    """Of the first `count` to look at, those whom no other certainly beats contend; gives how many."""
+    window = guard.lists[CONTENDERS]
+    size = 0
+    for index in range(count):
+        item = guard.lists[LOOK, index]
+        kept = 0
+        beaten = False
+        for at in range(size):
+            rival = window[at]
+            if certainly_beats(guard.low, guard.high, rival, item):
+                beaten = True
+                guard.boss[item] = rival
+                window[at], window[at >> 1] = window[at >> 1], rival
+                break
+            if certainly_beats(guard.low, guard.high, item, rival):
+                guard.boss[rival] = item
+            else:
+                window[kept] = rival
+                kept += 1
+        if not beaten:
+            window[kept] = item
+            size = kept + 1
+    return size
+
+
+@inner
+def _in_order(guard, size):  # type: ignore[no-untyped-def]
+    """The contenders by number."""
+    for at in range(size):
+        guard.contends[guard.lists[CONTENDERS, at]] = True
+    count = 0
+    for item in range(len(guard.contends)):
+        if guard.contends[item]:
+            guard.lists[CONTENDERS, count] = item
+            count += 1
+
+
+@inner
+def _standing(guard, item, size):  # type: ignore[no-untyped-def]
+    """Who of the contenders certainly beats a record; NOBODY if none possibly does, ABSENT if some do."""
+    doubtful = False
+    for at in range(size):
+        rival = guard.lists[CONTENDERS, at]
+        if rival == item or not guard.contends[rival]:
+            continue
+        if certainly_beats(guard.low, guard.high, rival, item):
+            return rival
+        doubtful |= possibly_beats(guard.low, guard.high, rival, item)
+    return ABSENT if doubtful else NOBODY
+
+
+@inner
+def _ask_rivals(guard, item, size):  # type: ignore[no-untyped-def]
+    """The position of `item` is known: probes who may beat it, until one does. Gives that one, or NOBODY."""
+    asked = False
+    answer = NOBODY
+    for at in range(size):
+        rival = guard.lists[CONTENDERS, at]
+        if rival == item or not guard.contends[rival] or guard.is_open[rival]:
+            continue
+        if possibly_beats(guard.low, guard.high, rival, item):
+            asked = True
+            _probe(guard, rival)
+            if certainly_beats(guard.low, guard.high, rival, item):
+                answer = rival
+                break
+    if asked:
+        place = guard.tally[LOGGED] % LOG
+        for axis in range(guard.now.shape[1]):
+            guard.sources[place, axis] = guard.now[item, axis]
+        guard.tally[LOGGED] += 1
+    return answer
+
+
+@inner
+def resolve(guard):  # type: ignore[no-untyped-def]
+    """Finds the skyline, into `lists[SKYLINE]`; gives its size. A record that is certainly beaten is never asked: who
+    beats it certainly beats, or may beat, whomever it may beat."""
+    size = _drop_beaten(guard, _collect(guard))
+    _in_order(guard, size)
+    members = 0
+    for at in range(size):
+        item = guard.lists[CONTENDERS, at]
+        standing = _standing(guard, item, size)
+        if standing == ABSENT and not guard.is_open[item]:
+            _probe(guard, item)
+            standing = _standing(guard, item, size)
+        if standing == ABSENT:
+            standing = _ask_rivals(guard, item, size)
+        guard.boss[item] = standing
+        if standing == NOBODY:
+            guard.lists[SKYLINE, members] = item
+            members += 1
+        else:
+            guard.contends[item] = False
+    for at in range(size):
+        guard.contends[guard.lists[CONTENDERS, at]] = False
+    return members
