@@ -16,6 +16,16 @@ from skyarchive.kernels.monitoring.splitting import end_at, separate, start_at
 
 
 @inner
+def unbounded(guard, item):  # type: ignore[no-untyped-def]
+    """A filter without borders, to begin with."""
+    for axis in range(guard.low.shape[1]):
+        guard.low[item, axis] = -np.inf
+        guard.high[item, axis] = np.inf
+        guard.past_low[item, axis] = sources_past(guard, axis, -np.inf)
+        guard.past_high[item, axis] = 0
+
+
+@inner
 def _stays_beaten_by(guard, member, item):  # type: ignore[no-untyped-def]
     """Whether a member of the skyline could be the boss of a record: it certainly beats what is known of that one."""
     if guard.is_open[member]:
@@ -37,7 +47,7 @@ def _risk(guard, member, item):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _choose_boss(guard, item, members):  # type: ignore[no-untyped-def]
+def choose_boss(guard, item, members):  # type: ignore[no-untyped-def]
     """The member least likely to cease beating the record. One that keeps its filter goes first where the record
     keeps its own: nothing has to be changed then."""
     best, least, best_keeps = ABSENT, np.inf, False
@@ -68,7 +78,7 @@ def _end_before(guard, boss, item):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _start_after(guard, boss, item):  # type: ignore[no-untyped-def]
+def start_after(guard, boss, item):  # type: ignore[no-untyped-def]
     """Starts an open record's filter where its boss's ends, which is drawn nearer if it is open and that is cheaper."""
     strict = False
     widest = 0
@@ -103,15 +113,11 @@ def build(guard, members):  # type: ignore[no-untyped-def]
     n = len(guard.boss)
     for item in range(n):
         if guard.is_open[item]:
-            for axis in range(guard.low.shape[1]):
-                guard.low[item, axis] = -np.inf
-                guard.high[item, axis] = np.inf
-                guard.past_low[item, axis] = sources_past(guard, axis, -np.inf)
-                guard.past_high[item, axis] = 0
+            unbounded(guard, item)
     for item in range(n):
         boss = guard.boss[item]
         if boss >= 0 and (guard.is_open[item] or guard.is_open[boss]):
-            guard.boss[item] = _choose_boss(guard, item, members)
+            guard.boss[item] = choose_boss(guard, item, members)
             if not guard.is_open[item] and guard.is_open[guard.boss[item]]:
                 _end_before(guard, guard.boss[item], item)
     for at in range(members):
@@ -122,6 +128,6 @@ def build(guard, members):  # type: ignore[no-untyped-def]
                 separate(guard, item, rival)
     for item in range(n):
         if guard.boss[item] >= 0 and guard.is_open[item]:
-            _start_after(guard, guard.boss[item], item)
+            start_after(guard, guard.boss[item], item)
     for item in range(n):
         guard.is_open[item] = False

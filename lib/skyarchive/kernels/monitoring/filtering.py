@@ -29,6 +29,7 @@ def move(guard, item, rows, row):  # type: ignore[no-untyped-def]
         return False
     else:
         guard.tally[FAILURES] += 1
+        guard.spent[item] += 2
     hear(guard, item)
     return True
 

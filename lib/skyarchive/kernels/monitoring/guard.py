@@ -7,7 +7,7 @@ import numpy as np
 NOBODY, ABSENT = -1, -2
 """In `boss`: in the skyline, so beaten by nobody; not watched through a filter."""
 
-FAILURES, BIRTHS, DEATHS, PROBES, REPORTS, SWITCHES, SEEDS, LOGGED, N_LISTED, TALLY = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+UPDATES, BIRTHS, DEATHS, FAILURES, PROBES, REPORTS, RENEWALS, SWITCHES, SEEDS, LOGGED, MEMBERS, TALLY = range(12)
 """Places in `tally`."""
 LOG = 16
 """Sources of probes that are remembered (the paper's M)."""
@@ -29,6 +29,10 @@ class Guard(NamedTuple):
     """int32[n]: a record that certainly beats it, or NOBODY, or ABSENT."""
     is_open: np.ndarray
     """bool[n]: heard of in this snapshot, so its position is known and it will get a new filter."""
+    is_fresh: np.ndarray
+    """bool[n]: reported in this snapshot without having left its filter, so nobody needs to ask it."""
+    spent: np.ndarray
+    """int64[n]: messages for its sake: two a failure, three a probe. Hybrid starts anew now and then."""
     contends: np.ndarray
     """bool[n]: may be in the skyline as far as is known."""
     lists: np.ndarray
@@ -53,6 +57,8 @@ def new_guard(n: int, spread: np.ndarray) -> Guard:
         rate=np.tile(floor, (n, 1)),
         boss=np.full(n, ABSENT, np.int32),
         is_open=np.zeros(n, np.bool_),
+        is_fresh=np.zeros(n, np.bool_),
+        spent=np.zeros(n, np.int64),
         contends=np.zeros(n, np.bool_),
         lists=np.empty((3, n), np.int32),
         sources=np.full((LOG, d), np.nan),

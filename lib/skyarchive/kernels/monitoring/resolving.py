@@ -1,7 +1,7 @@
 """The skyline from what is known for certain, and from probes where it is not (the paper's algorithm 2)."""
 
 from skyarchive.kernels.compiling import inlined, inner
-from skyarchive.kernels.monitoring.guard import ABSENT, LOG, LOGGED, NOBODY, PROBES
+from skyarchive.kernels.monitoring.guard import ABSENT, LOG, LOGGED, NOBODY, PROBES, RENEWALS
 from skyarchive.kernels.monitoring.rectangles import certainly_beats, possibly_beats
 
 CONTENDERS, SKYLINE, LOOK = 0, 1, 2
@@ -9,22 +9,31 @@ CONTENDERS, SKYLINE, LOOK = 0, 1, 2
 
 
 @inlined
-def hear(guard, item):  # type: ignore[no-untyped-def]
-    """The server learns where a record is."""
+def learn(guard, item):  # type: ignore[no-untyped-def]
+    """The server learns where a record is, and how far it has strayed."""
     for axis in range(guard.now.shape[1]):
         value = guard.now[item, axis]
         strayed = abs(value - guard.known[item, axis])
         if strayed > guard.rate[item, axis]:  # never for NaN, which it is before its first report
             guard.rate[item, axis] = strayed
         guard.known[item, axis] = value
-        guard.low[item, axis] = value
-        guard.high[item, axis] = value
+
+
+@inlined
+def hear(guard, item):  # type: ignore[no-untyped-def]
+    """The server learns where a record is, that is not or no longer in a filter."""
+    learn(guard, item)
+    for axis in range(guard.now.shape[1]):
+        guard.low[item, axis] = guard.now[item, axis]
+        guard.high[item, axis] = guard.now[item, axis]
     guard.is_open[item] = True
 
 
 @inner
-def _probe(guard, item):  # type: ignore[no-untyped-def]
-    guard.tally[PROBES] += 1
+def probe(guard, item):  # type: ignore[no-untyped-def]
+    """Asks a record where it is; one that has just said so needs only a new filter."""
+    guard.tally[RENEWALS if guard.is_fresh[item] else PROBES] += 1
+    guard.spent[item] += 1 if guard.is_fresh[item] else 3
     hear(guard, item)
 
 
@@ -111,7 +120,7 @@ def _ask_rivals(guard, item, size):  # type: ignore[no-untyped-def]
             continue
         if possibly_beats(guard.low, guard.high, rival, item):
             asked = True
-            _probe(guard, rival)
+            probe(guard, rival)
             if certainly_beats(guard.low, guard.high, rival, item):
                 answer = rival
                 break
@@ -134,7 +143,7 @@ def resolve(guard):  # type: ignore[no-untyped-def]
         item = guard.lists[CONTENDERS, at]
         standing = _standing(guard, item, size)
         if standing == ABSENT and not guard.is_open[item]:
-            _probe(guard, item)
+            probe(guard, item)
             standing = _standing(guard, item, size)
         if standing == ABSENT:
             standing = _ask_rivals(guard, item, size)
