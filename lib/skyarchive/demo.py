@@ -65,10 +65,10 @@ def run_demo(folder: Path) -> None:
     # Small work, that ends before thorough compilation would pay.
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     airflow = LocalAirflow(folder / "airflow", settings)
-    with Progress().phase("starting a private Airflow and Spark (about a minute)"):
-        airflow.prepare()
-        airflow.start()
     try:
+        with Progress().phase("starting a private Airflow and Spark (about a minute)"):
+            airflow.prepare()
+            airflow.start()
         _backfill(airflow)
     finally:
         airflow.stop()

@@ -1,6 +1,8 @@
 """The real scheduler runs the real jobs: backfills, failures, kills."""
 
 import json
+import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -81,7 +83,34 @@ def test_a_quality_failure_stops_there_and_tells_why(place: Place) -> None:
 
 
 def test_a_scheduler_that_is_killed_goes_on_where_it_was(place: Place) -> None:
-    day = "2024-01-03"
+    start_and_reach_ingest(place, "2024-01-03")
+    place.airflow.kill_process("scheduler")
+    place.airflow.start_process("scheduler")
+    assert_whole(place, "2024-01-03")
+
+
+@pytest.mark.thorough
+def test_a_killed_jvm_is_made_up_for(place: Place) -> None:
+    start_and_reach_ingest(place, "2024-01-04")
+    place.airflow.kill_process("spark")
+    place.airflow.start_process("spark")
+    assert_whole(place, "2024-01-04")
+    assert "attempt=2" in str(list(place.airflow.folder.glob("logs/dag_id=shops_ingest/*2024-01-04*/*/*")))
+
+
+@pytest.mark.thorough
+def test_a_killed_task_is_made_up_for(place: Place) -> None:
+    start_and_reach_ingest(place, "2024-01-05")
+    (pid,) = place.database(
+        "select t.pid from task_instance t join dag_run r on t.run_id = r.run_id and t.dag_id = r.dag_id "
+        "where r.dag_id = 'shops_ingest' and r.partition_key = '2024-01-05' and t.state = 'running'"
+    )[0]
+    os.kill(pid, signal.SIGKILL)
+    assert_whole(place, "2024-01-05")
+
+
+def start_and_reach_ingest(place: Place, day: str) -> None:
+    """A backfill of a new day that is in the middle of its first task."""
     write_day(place.raw, day)
     place.skyarchive("backfill", "shops", "--periods", day, "--no-wait")
     deadline = time.monotonic() + 120
@@ -89,9 +118,11 @@ def test_a_scheduler_that_is_killed_goes_on_where_it_was(place: Place) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.2)
     time.sleep(1.0)
-    place.airflow.kill_process("scheduler")
-    place.airflow.start_process("scheduler")
-    deadline = time.monotonic() + 240
+
+
+def assert_whole(place: Place, day: str) -> None:
+    """The day's runs end well, with every row once."""
+    deadline = time.monotonic() + 300
     while place.task_states("shops_compute", day).get("refresh") not in ("success", "skipped"):
         assert time.monotonic() < deadline, (
             place.task_states("shops_ingest", day), place.task_states("shops_compute", day)

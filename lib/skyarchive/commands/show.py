@@ -49,15 +49,16 @@ def airflow(
 
     _end_as_if_interrupted()
     private = LocalAirflow(folder, load_settings(), port)
-    with Progress().phase("starting Airflow and Spark (about a minute)"):
-        private.prepare()
-        private.start()
+    progress = Progress()
     try:
+        with progress.phase("starting Airflow and Spark (about a minute)"):
+            private.prepare()
+            private.start()
         message(f"Airflow runs at {private.url}: log in as {USER} with the password in {private.password_file}.")
         message(f"Its logs are in {private.folder / 'logs'}. For its commands, backfills among them, in a shell:")
         message(f"  . {private.write_environment()}")
         message("Ctrl-C ends it.")
-        private.watch()
+        private.watch(progress.say)
     except KeyboardInterrupt:
         message("Ending Airflow and Spark ...")
     finally:

@@ -1,6 +1,7 @@
 """A private Airflow: SQLite, LocalExecutor, a folder and free ports of its own, reachable from this machine only.
 
-For the demo, for trying things, and for the tests. Its processes form one group, so that ending the group ends all.
+For the demo, for trying things, and for the tests. Each of its processes leads a group of its own, so that ending
+the group ends its children, too.
 """
 
 import json
@@ -14,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -28,7 +29,8 @@ from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
 
 _DAGS = Path(__file__).resolve().parents[3] / "dags"
-_PROCESSES = ("api-server", "scheduler", "dag-processor")
+_SPARK = "spark"
+_PROCESSES = (_SPARK, "api-server", "scheduler", "dag-processor")
 _START = 120.0
 """Seconds until everything must be up."""
 _END = 10.0
@@ -52,6 +54,7 @@ class LocalAirflow:
         if not _DAGS.is_dir():
             raise SettingError(f"{_DAGS} is not there: a private Airflow runs from a checkout of the project.")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._started: dict[str, float] = {}
         self.port = self.port or _free_port()
         self._spark_port = _free_port()
         self._spark_token = new_token()
@@ -126,15 +129,17 @@ class LocalAirflow:
 
     def start(self) -> None:
         """Starts everything and waits until it answers."""
-        self._processes["spark"] = start_server(
-            self.settings, self._spark_port, self._spark_token, self.folder / "logs" / "spark.log"
-        )
         for name in _PROCESSES:
             self.start_process(name)
         self._wait_until_up()
 
     def start_process(self, name: str) -> None:
-        log = self.folder / "logs" / f"{name}.log"
+        """One of `_PROCESSES`, whether it is the first time or again."""
+        log = self._log_of(name)
+        self._started[name] = time.monotonic()
+        if name == _SPARK:
+            self._processes[name] = start_server(self.settings, self._spark_port, self._spark_token, log)
+            return
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as lines:
             self._processes[name] = subprocess.Popen(
@@ -178,12 +183,17 @@ class LocalAirflow:
         finally:
             self.stop()
 
-    def watch(self) -> None:
-        """Returns never: gives new archives their pools, and ends with an error if a process did."""
+    def watch(self, say: Callable[[str], None]) -> None:
+        """Returns never: gives new archives their pools, and starts again what has ended, such as a JVM that ran out
+        of memory. What ends right after its start is an error."""
         known = set(Catalog(self.settings).names())
         while True:
             time.sleep(_WATCH)
-            self._raise_ended()
+            for name in self._ended():
+                if time.monotonic() - self._started[name] < _START:
+                    self._raise_ended()
+                say(f"{name} has ended (see {self._log_of(name)}); starting it again.")
+                self.start_process(name)
             now = set(Catalog(self.settings).names())
             if now - known:
                 make_pools(self.settings, self.environment)
@@ -198,9 +208,14 @@ class LocalAirflow:
         return path
 
     def _raise_ended(self) -> None:
-        for name, process in self._processes.items():
-            if process.poll() is not None:
-                raise SkyarchiveError(f"{name} has ended; see {self.folder / 'logs' / f'{name}.log'}")
+        for name in self._ended():
+            raise SkyarchiveError(f"{name} has ended; see {self._log_of(name)}")
+
+    def _ended(self) -> list[str]:
+        return [name for name, process in self._processes.items() if process.poll() is not None]
+
+    def _log_of(self, name: str) -> Path:
+        return self.folder / "logs" / f"{name}.log"
 
     def _wait_until_up(self) -> None:
         deadline = time.monotonic() + _START
