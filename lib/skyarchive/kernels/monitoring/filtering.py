@@ -1,9 +1,9 @@
 """Filter: a record reports only when it leaves its filter or is asked; the skyline is exact at every snapshot."""
 
-from skyarchive.kernels.compiling import entry_point, inlined, inner
+from skyarchive.kernels.compiling import entry_point, inner
 from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.monitoring.building import build
-from skyarchive.kernels.monitoring.guard import ABSENT, BIRTHS, DEATHS, FAILURES
+from skyarchive.kernels.monitoring.guard import ABSENT, BIRTHS, DEATHS, FAILURES, MEMBERS, NOBODY, WELCOMES
 from skyarchive.kernels.monitoring.rectangles import is_inside
 from skyarchive.kernels.monitoring.resolving import SKYLINE, hear, resolve
 
@@ -24,7 +24,8 @@ def move(guard, item, rows, row):  # type: ignore[no-untyped-def]
         guard.now[item, axis] = rows[row, axis]
     if guard.boss[item] == ABSENT:
         guard.tally[BIRTHS] += 1
-        guard.boss[item] = -1
+        guard.tally[WELCOMES] += 1
+        guard.boss[item] = NOBODY
     elif is_inside(guard.low, guard.high, item, rows, row):
         return False
     else:
@@ -35,20 +36,14 @@ def move(guard, item, rows, row):  # type: ignore[no-untyped-def]
 
 
 @entry_point
-def watch(guard, start, item, rows, sizes, hashes, first):  # type: ignore[no-untyped-def]
-    """Goes through snapshots of a log (rows start[s] to start[s + 1] are of snapshot s), writing down size and hash of
-    each one's skyline."""
-    members = first
+def watch(guard, start, item, rows, members):  # type: ignore[no-untyped-def]
+    """Goes through the snapshots of a block; `members` gets each one's skyline."""
     for at in range(len(start) - 1):
         heard = False
         for row in range(start[at], start[at + 1]):
             heard |= move(guard, item[row], rows, row)
         if heard:
-            members = resolve(guard)
-            build(guard, members)
-        sizes[at] = members
-        total = 0
-        for place in range(members):
-            total += (guard.lists[SKYLINE, place] + 1) * 2654435761
-        hashes[at] = total
-    return members
+            guard.tally[MEMBERS] = resolve(guard)
+            build(guard, guard.tally[MEMBERS])
+        for place in range(guard.tally[MEMBERS]):
+            members[at, guard.lists[SKYLINE, place]] = True

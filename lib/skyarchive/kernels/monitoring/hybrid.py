@@ -14,7 +14,6 @@ from skyarchive.kernels.monitoring.building import build, choose_boss, start_aft
 from skyarchive.kernels.monitoring.filtering import move
 from skyarchive.kernels.monitoring.guard import (
     ABSENT,
-    FAILURES,
     MEMBERS,
     NOBODY,
     REPORTS,
@@ -26,6 +25,8 @@ from skyarchive.kernels.monitoring.splitting import separate
 from skyarchive.kernels.naive import block_nested_loop
 
 GONE, FILTERED, SAMPLED = 0, 1, 2
+REPORTED, SKYLINE_AT_SAMPLE = 0, 1
+"""Rows of `lists`."""
 TOO_MANY = 2
 """A record's filter may cost this many times what sampling would."""
 STRETCH = 4
@@ -137,13 +138,13 @@ def _mix(guard, modes, is_sampled):  # type: ignore[no-untyped-def]
 
 @inner
 def _answer(guard, modes):  # type: ignore[no-untyped-def]
-    """The skyline of a sampled snapshot, into `lists[1]`, from those who may be in it: all their positions are known."""
+    """The skyline of a sampled snapshot, from those who may be in it: all their positions are known."""
     count = 0
     for item in range(len(modes.mode)):
         if modes.mode[item] == SAMPLED or (modes.mode[item] == FILTERED and modes.mixed[item]):
-            modes.lists[0, count] = item
+            modes.lists[REPORTED, count] = item
             count += 1
-    return block_nested_loop(guard.now, modes.lists[0], count, modes.lists[1])[0]
+    return block_nested_loop(guard.now, modes.lists[REPORTED], count, modes.lists[SKYLINE_AT_SAMPLE])[0]
 
 
 @inner
@@ -214,9 +215,9 @@ def _take_back(guard, modes, snapshot):  # type: ignore[no-untyped-def]
 
 
 @entry_point
-def watch(guard, modes, rate, sampled, start, item, rows, sizes, hashes, first):  # type: ignore[no-untyped-def]
-    """Goes through snapshots of a log (rows start[s] to start[s + 1] are of snapshot first + s). `sampled` says of each
-    whether it is; `sizes` and `hashes` get its skyline's size and hash then, else -1."""
+def watch(guard, modes, rate, sampled, start, item, rows, members, first):  # type: ignore[no-untyped-def]
+    """Goes through the snapshots of a block, which begins with snapshot `first`; `members` gets the skylines of those
+    that are sampled."""
     for at in range(len(start) - 1):
         snapshot = first + at
         heard = False
@@ -229,12 +230,8 @@ def watch(guard, modes, rate, sampled, start, item, rows, sizes, hashes, first):
             guard.tally[MEMBERS] = resolve(guard)
             _mix(guard, modes, sampled[at])
             build(guard, guard.tally[MEMBERS])
-        sizes[at] = -1
-        hashes[at] = 0
         if sampled[at]:
-            members = _answer(guard, modes)
-            sizes[at] = members
-            for place in range(members):
-                hashes[at] += (modes.lists[1, place] + 1) * 2654435761
+            for place in range(_answer(guard, modes)):
+                members[at, modes.lists[SKYLINE_AT_SAMPLE, place]] = True
             _take_back(guard, modes, snapshot)
         guard.is_fresh[:] = False
