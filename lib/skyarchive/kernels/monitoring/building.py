@@ -14,13 +14,16 @@ from skyarchive.kernels.monitoring.rectangles import above, below, certainly_bea
 from skyarchive.kernels.monitoring.resolving import SKYLINE
 from skyarchive.kernels.monitoring.splitting import end_at, separate, start_at
 
+FARTHEST = np.finfo(np.float64).max
+"""The last number: only nowhere is beyond it."""
+
 
 @inner
-def unbounded(guard, item):  # type: ignore[no-untyped-def]
-    """A filter without borders, to begin with."""
+def unbounded(guard, item, is_member):  # type: ignore[no-untyped-def]
+    """A filter without borders, to begin with; but a member of the skyline has to say when it goes."""
     for axis in range(guard.low.shape[1]):
         guard.low[item, axis] = -np.inf
-        guard.high[item, axis] = np.inf
+        guard.high[item, axis] = FARTHEST if is_member else np.inf
         guard.past_low[item, axis] = sources_past(guard, axis, -np.inf)
         guard.past_high[item, axis] = 0
 
@@ -113,7 +116,7 @@ def build(guard, members):  # type: ignore[no-untyped-def]
     n = len(guard.boss)
     for item in range(n):
         if guard.is_open[item]:
-            unbounded(guard, item)
+            unbounded(guard, item, guard.boss[item] == NOBODY)
     for item in range(n):
         boss = guard.boss[item]
         if boss >= 0 and (guard.is_open[item] or guard.is_open[boss]):

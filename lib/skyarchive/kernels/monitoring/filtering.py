@@ -4,24 +4,21 @@ from skyarchive.kernels.compiling import entry_point, inner
 from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.monitoring.building import build
 from skyarchive.kernels.monitoring.guard import ABSENT, BIRTHS, DEATHS, FAILURES, MEMBERS, NOBODY, WELCOMES
-from skyarchive.kernels.monitoring.rectangles import is_inside
-from skyarchive.kernels.monitoring.resolving import SKYLINE, hear, resolve
+from skyarchive.kernels.monitoring.rectangles import covers_absence, is_inside
+from skyarchive.kernels.monitoring.resolving import SKYLINE, forget, hear, resolve
 
 
 @inner
 def move(guard, item, rows, row):  # type: ignore[no-untyped-def]
     """A record is born, moves or goes; it reports if its filter does not cover that. Whether the server heard of it."""
-    if not is_position(rows, row):
-        if guard.boss[item] == ABSENT:
-            return False
-        guard.boss[item] = ABSENT
-        guard.tally[DEATHS] += 1
-        for axis in range(rows.shape[1]):
-            guard.now[item, axis] = rows[row, axis]
-            guard.known[item, axis] = rows[row, axis]
-        return True
     for axis in range(rows.shape[1]):
         guard.now[item, axis] = rows[row, axis]
+    if not is_position(rows, row):
+        if guard.boss[item] == ABSENT or covers_absence(guard.high, item):
+            return False
+        guard.tally[DEATHS] += 1
+        forget(guard, item)
+        return True
     if guard.boss[item] == ABSENT:
         guard.tally[BIRTHS] += 1
         guard.tally[WELCOMES] += 1

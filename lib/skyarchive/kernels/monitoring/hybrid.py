@@ -20,7 +20,7 @@ from skyarchive.kernels.monitoring.guard import (
     SWITCHES,
 )
 from skyarchive.kernels.monitoring.rectangles import corner_beats, is_inside
-from skyarchive.kernels.monitoring.resolving import SKYLINE, learn, probe, resolve
+from skyarchive.kernels.monitoring.resolving import SKYLINE, forget, learn, probe, resolve
 from skyarchive.kernels.monitoring.splitting import separate
 from skyarchive.kernels.naive import block_nested_loop
 
@@ -67,8 +67,7 @@ def _apply(guard, modes, item, rows, row, snapshot):  # type: ignore[no-untyped-
             guard.now[item, axis] = rows[row, axis]
         if not is_position(rows, row):
             modes.mode[item] = GONE
-            for axis in range(rows.shape[1]):
-                guard.known[item, axis] = np.nan
+            forget(guard, item)
         return False
     heard = move(guard, item, rows, row)
     if guard.boss[item] == ABSENT:
@@ -91,7 +90,7 @@ def _let_go(guard, modes, rate, snapshot):  # type: ignore[no-untyped-def]
         elapsed = snapshot - modes.since[item] + 1
         if guard.boss[item] != NOBODY and guard.spent[item] > TOO_MANY * rate * max(elapsed, 1 / rate):
             some = True
-            modes.mode[item] = SAMPLED
+            modes.mode[item] = SAMPLED if is_position(guard.now, item) else GONE
             modes.mixed[item] = False
             modes.calm[item] = -1
             guard.boss[item] = ABSENT
@@ -130,6 +129,8 @@ def _mix(guard, modes, is_sampled):  # type: ignore[no-untyped-def]
             if not guard.is_open[item] and not guard.is_fresh[item]:
                 probe(guard, item)
     for item in range(len(modes.mode)):
+        if modes.mode[item] == FILTERED and guard.boss[item] == ABSENT:  # asked, and gone
+            modes.mode[item] = GONE
         if modes.mode[item] == FILTERED and modes.mixed[item] != (guard.boss[item] == NOBODY):
             modes.mixed[item] = not modes.mixed[item]
             guard.tally[SWITCHES] += not guard.is_open[item]
@@ -182,7 +183,7 @@ def _draw(guard, modes, item):  # type: ignore[no-untyped-def]
         for at in range(members):
             if not _is_apart(guard, item, guard.lists[SKYLINE, at]):
                 modes.calm[item] = -1
-    unbounded(guard, item)
+    unbounded(guard, item, boss == ABSENT)
     if boss != ABSENT:
         start_after(guard, boss, item)
     elif modes.calm[item] == 0:

@@ -38,6 +38,16 @@ def is_inside(low, high, item, points, row):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def covers_absence(high, item):  # type: ignore[no-untyped-def]
+    """Whether a filter has no upper border at all. Nowhere is worse than anywhere, so its record may go and come back
+    without a word: beaten it is either way. A member's filter never is like that: its death matters."""
+    for axis in range(high.shape[1]):  # noqa: SIM110 - numba is slow on generators
+        if high[item, axis] != np.inf:
+            return False
+    return True
+
+
+@inlined
 def below(value):  # type: ignore[no-untyped-def]
     """The next smaller number."""
     return np.nextafter(value, -np.inf)

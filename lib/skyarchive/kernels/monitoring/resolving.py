@@ -1,8 +1,11 @@
 """The skyline from what is known for certain, and from probes where it is not (the paper's algorithm 2)."""
 
+import numpy as np
+
 from skyarchive.kernels.compiling import inlined, inner
+from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.monitoring.guard import ABSENT, LOG, LOGGED, NOBODY, PROBES, RENEWALS
-from skyarchive.kernels.monitoring.rectangles import certainly_beats, possibly_beats
+from skyarchive.kernels.monitoring.rectangles import certainly_beats, covers_absence, possibly_beats
 
 CONTENDERS, SKYLINE, LOOK = 0, 1, 2
 """Rows of `lists`."""
@@ -29,12 +32,25 @@ def hear(guard, item):  # type: ignore[no-untyped-def]
     guard.is_open[item] = True
 
 
+@inlined
+def forget(guard, item):  # type: ignore[no-untyped-def]
+    """A record is gone and nothing of it counts any more."""
+    guard.boss[item] = ABSENT
+    guard.contends[item] = False
+    for axis in range(guard.known.shape[1]):
+        guard.known[item, axis] = np.nan
+
+
 @inner
 def probe(guard, item):  # type: ignore[no-untyped-def]
-    """Asks a record where it is; one that has just said so needs only a new filter."""
+    """Asks a record where it is; one that has just said so needs only a new filter. Whether it is there at all."""
     guard.tally[RENEWALS if guard.is_fresh[item] else PROBES] += 1
     guard.spent[item] += 1 if guard.is_fresh[item] else 3
+    if not is_position(guard.now, item):
+        forget(guard, item)
+        return False
     hear(guard, item)
+    return True
 
 
 @inner
@@ -120,8 +136,7 @@ def _ask_rivals(guard, item, size):  # type: ignore[no-untyped-def]
             continue
         if possibly_beats(guard.low, guard.high, rival, item):
             asked = True
-            probe(guard, rival)
-            if certainly_beats(guard.low, guard.high, rival, item):
+            if probe(guard, rival) and certainly_beats(guard.low, guard.high, rival, item):
                 answer = rival
                 break
     if asked:
@@ -141,9 +156,12 @@ def resolve(guard):  # type: ignore[no-untyped-def]
     members = 0
     for at in range(size):
         item = guard.lists[CONTENDERS, at]
+        if not guard.contends[item]:  # it was asked for another's sake, and is gone
+            continue
         standing = _standing(guard, item, size)
-        if standing == ABSENT and not guard.is_open[item]:
-            probe(guard, item)
+        if not guard.is_open[item] and (standing == ABSENT or (standing == NOBODY and covers_absence(guard.high, item))):
+            if not probe(guard, item):
+                continue
             standing = _standing(guard, item, size)
         if standing == ABSENT:
             standing = _ask_rivals(guard, item, size)
