@@ -119,7 +119,7 @@ def build(guard, members):  # type: ignore[no-untyped-def]
             unbounded(guard, item, guard.boss[item] == NOBODY)
     for item in range(n):
         boss = guard.boss[item]
-        if boss >= 0 and (guard.is_open[item] or guard.is_open[boss]):
+        if boss >= 0 and (guard.is_loose[item] or guard.is_open[boss]):
             guard.boss[item] = choose_boss(guard, item, members)
             if not guard.is_open[item] and guard.is_open[guard.boss[item]]:
                 _end_before(guard, guard.boss[item], item)
@@ -132,5 +132,5 @@ def build(guard, members):  # type: ignore[no-untyped-def]
     for item in range(n):
         if guard.boss[item] >= 0 and guard.is_open[item]:
             start_after(guard, guard.boss[item], item)
-    for item in range(n):
-        guard.is_open[item] = False
+    guard.is_open[:] = False
+    guard.is_loose[:] = False

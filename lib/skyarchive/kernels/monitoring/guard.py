@@ -35,6 +35,8 @@ class Guard(NamedTuple):
     """bool[n]: reported in this snapshot without having left its filter, so nobody needs to ask it."""
     spent: np.ndarray
     """int64[n]: messages for its sake: two a failure, three a probe. Hybrid starts anew now and then."""
+    is_loose: np.ndarray
+    """bool[n]: was looked at in this snapshot, so that its boss is to be chosen anew."""
     contends: np.ndarray
     """bool[n]: may be in the skyline as far as is known."""
     lists: np.ndarray
@@ -61,6 +63,7 @@ def new_guard(n: int, spread: np.ndarray) -> Guard:
         is_open=np.zeros(n, np.bool_),
         is_fresh=np.zeros(n, np.bool_),
         spent=np.zeros(n, np.int64),
+        is_loose=np.zeros(n, np.bool_),
         contends=np.zeros(n, np.bool_),
         lists=np.empty((3, n), np.int32),
         sources=np.full((LOG, d), np.nan),

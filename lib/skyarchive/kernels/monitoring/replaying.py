@@ -25,8 +25,8 @@ from skyarchive.kernels.monitoring.guard import (
 
 Method = Literal["naive", "filter", "sampling", "hybrid"]
 METHODS: tuple[Method, ...] = get_args(Method)
-_UPLINK = [UPDATES, BIRTHS, DEATHS, FAILURES, PROBES, REPORTS]
-_DOWNLINK = [FAILURES, PROBES, PROBES, RENEWALS, SWITCHES, WELCOMES]
+UPLINK = [UPDATES, BIRTHS, DEATHS, FAILURES, PROBES, REPORTS]
+DOWNLINK = [FAILURES, PROBES, PROBES, RENEWALS, SWITCHES, WELCOMES]
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class _Watcher:
         recall, precision, count = self.quality.tolist()
         return Result(
             self.method,
-            uplink=int(self.tally[_UPLINK].sum()),
-            downlink=int(self.tally[_DOWNLINK].sum()),
+            uplink=int(self.tally[UPLINK].sum()),
+            downlink=int(self.tally[DOWNLINK].sum()),
             failures=int(self.tally[FAILURES]),
             probes=int(self.tally[PROBES]),
             reports=int(self.tally[REPORTS]),

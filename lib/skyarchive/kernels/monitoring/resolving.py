@@ -67,6 +67,7 @@ def _collect(guard):  # type: ignore[no-untyped-def]
                 continue
             if guard.boss[boss] != ABSENT and certainly_beats(guard.low, guard.high, boss, item):
                 continue
+        guard.is_loose[item] = True
         guard.lists[LOOK, count] = item
         count += 1
     return count
