@@ -17,16 +17,16 @@ from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.questions import Answer, Questions
 
 KINDS = (".svg", ".png", ".pdf")
-_INK, _SOFT, _ACCENT, _GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
+INK, SOFT, ACCENT, GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
 _OTHER_REIGNS = "#c9d1db"
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
-    "axes.edgecolor": _GRID,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "xtick.color": _SOFT,
-    "ytick.color": _INK,
+    "axes.edgecolor": GRID,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": SOFT,
+    "ytick.color": INK,
     "svg.hashsalt": "skyarchive",  # the same answer is the same file
 }
 
@@ -43,7 +43,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
     # The earliest reign on top, so that the eye follows time downwards.
     holders.sort(key=lambda item: (best[item][at["first_time"]], item))
     line = {item: number for number, item in enumerate(holders)}
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(9.6, 1.5 + 0.3 * len(holders)), layout="constrained")
         for item, first, last in questions.all_reigns(holders):
             axes.barh(line[item], mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
@@ -53,7 +53,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
             first, last = row[at["first_time"]], row[at["last_time"]]
             y = line[row[at["object"]]]
             axes.barh(y, mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
-                      height=0.62, color=_ACCENT, linewidth=0)  # fmt: skip
+                      height=0.62, color=ACCENT, linewidth=0)  # fmt: skip
             labels.append((first, last, y, f"{_length(first, last)}{' and counting' if row[at['ongoing']] else ''}"))
         axes.margins(x=0.01)
         left, right = axes.get_xlim()
@@ -65,7 +65,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
         axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
         axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
         axes.tick_params(length=0)
-        axes.grid(axis="x", color=_GRID, linewidth=0.8)
+        axes.grid(axis="x", color=GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
@@ -74,8 +74,8 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
         better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
         meaning = "Unbeaten: nobody is at least as good in everything and better in something. Grey: other reigns."
         note = fill_lines(f"{meaning}\n{better}", 120)
-        figure.supxlabel(note, fontsize=8, color=_SOFT, x=0.01, ha="left", linespacing=1.4)
-        _save(figure, path)
+        figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
+        save(figure, path)
 
 
 def _label_bar(axes: Axes, first: float, last: float, y: int, text: str, width: float) -> None:
@@ -99,7 +99,8 @@ def check_picture(path: Path) -> None:
         raise SettingError(f"--plot {path}: end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Writes the picture and lets go of it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)

@@ -103,7 +103,7 @@ class FilterServer:
             record.forget()
             return True
         if not record.watched:
-            record.watched = True
+            record.watched, record.boss = True, None
             self.sent["birth"] += 1
         elif all(lo <= x <= hi for lo, x, hi in zip(record.low, point, record.high, strict=True)):
             return False
@@ -111,7 +111,6 @@ class FilterServer:
             self.sent["failure"] += 1
             record.spent += 2
         record.hear(point)
-        record.boss = None
         return True
 
     def probe(self, i: int) -> bool:

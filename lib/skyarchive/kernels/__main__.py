@@ -4,7 +4,11 @@ from typing import get_args
 
 import numpy as np
 
+from fractions import Fraction
+
 from skyarchive.kernels import market
+from skyarchive.kernels.monitoring.replaying import Query, replay
+from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
@@ -24,6 +28,7 @@ def main() -> None:
     start, fresh = np.array([0, 5]), np.array([0])
     closes = np.arange(5.0)
     beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
+    replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
     market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
 
 
