@@ -179,4 +179,5 @@ def _keep(run: Run, log: UpdateLog, study: Study) -> None:
         workshop.tables.discard_unpublished()
         workshop.tables.note(TABLE, rows, run.commit(periods))
         run.output_versions = {TABLE: workshop.lake.open(workshop.archive, TABLE).version()}
-        run.publish({periods[-1]: PeriodRecord(len(log.snapshot), len(rows), {}, {}, {"recommended": study.recommended})})
+        details = {"recommended": study.recommended}
+        run.publish({periods[-1]: PeriodRecord(len(log.snapshot), len(rows), {}, {}, details)})

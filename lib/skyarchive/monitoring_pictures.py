@@ -5,6 +5,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from skyarchive.kernels.monitoring.replaying import Result
 from skyarchive.monitoring import Study
@@ -66,8 +67,8 @@ def _named(result: Result) -> str:
 
 def _quiet(axes: Axes) -> None:
     axes.tick_params(length=0)
-    axes.xaxis.set_major_locator(plt.MaxNLocator(4))
-    axes.xaxis.set_major_formatter(plt.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.grid(axis="x", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):

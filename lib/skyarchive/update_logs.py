@@ -1,6 +1,7 @@
 """The update log of some periods as plain arrays, read without Spark."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -98,6 +99,6 @@ def _read(
     )  # fmt: skip
 
 
-def _numbers(column: np.ndarray) -> np.ndarray:
+def _numbers(column: Any) -> np.ndarray:
     """DuckDB's column with NULL as NaN."""
     return np.ma.filled(column.astype(float), np.nan) if np.ma.isMaskedArray(column) else column.astype(float)

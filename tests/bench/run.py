@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import kernels
+import monitoring
 import skyline_step
 
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
@@ -76,6 +77,8 @@ def steps() -> list[dict[str, Any]]:
 TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
     "counters": ("Dominance tests saved by MBR pruning (SYN)", lambda quick: kernels.counters(200 if quick else 1000)),
+    "monitoring": ("Watching live: messages per client and snapshot", monitoring.rows),
+    "monitoring_quality": ("Watching live: recall and precision", monitoring.quality),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }

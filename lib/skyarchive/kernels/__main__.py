@@ -1,10 +1,9 @@
 """`python -m skyarchive.kernels`: compile everything now, so that no first call has to wait for it."""
 
+from fractions import Fraction
 from typing import get_args
 
 import numpy as np
-
-from fractions import Fraction
 
 from skyarchive.kernels import market
 from skyarchive.kernels.monitoring.replaying import Query, replay

@@ -1,7 +1,7 @@
 """New filters for the records that were heard of, such that nothing can change unseen (algorithm 3).
 
-The set of filters is robust: no filter possibly beats a skyline record's (lemma 4.1), and every other record's filter is
-certainly beaten by its boss's (lemma 4.2). So while everybody stays inside, the skyline stays what it is. For that it is
+The set of filters is robust: no filter possibly beats a skyline record's (lemma 4.1), and every other record's filter
+is certainly beaten by its boss's (lemma 4.2). So while everybody stays inside, the skyline stays what it is. It is
 enough to keep members apart from each other: who is certainly beaten by one member cannot possibly beat another.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from skyarchive.kernels.compiling import inner
 from skyarchive.kernels.monitoring.costs import FAILURE, PROBE, balanced, border_cost, sources_past
 from skyarchive.kernels.monitoring.guard import ABSENT, NOBODY
-from skyarchive.kernels.monitoring.rectangles import above, below, certainly_beats, corner_beats
+from skyarchive.kernels.monitoring.rectangles import above, below, corner_beats
 from skyarchive.kernels.monitoring.resolving import SKYLINE
 from skyarchive.kernels.monitoring.splitting import end_at, separate, start_at
 

@@ -8,9 +8,9 @@ NOBODY, ABSENT = -1, -2
 """In `boss`: in the skyline, so beaten by nobody; not watched through a filter."""
 
 UPDATES, BIRTHS, DEATHS, FAILURES, PROBES, REPORTS, RENEWALS, SWITCHES, WELCOMES, LOGGED, MEMBERS, TALLY = range(12)
-"""Places in `tally`. Uplink: changes, births and deaths that are sent, filters left, probes answered, reports at samples.
-Downlink: a filter for each one left, two for each probe (the question and a new filter), filters renewed after a report,
-switches between modes, and what a client is sent when it is first seen (its filter, or the seed)."""
+"""Places in `tally`. Uplink: changes, births and deaths that are sent, filters left, probes answered, reports at
+samples. Downlink: a filter for each one left, two for each probe (the question and a new filter), filters renewed after
+a report, switches between modes, and what a client is sent when it is first seen (its filter, or the seed)."""
 LOG = 16
 """Sources of probes that are remembered (the paper's M)."""
 

@@ -25,6 +25,7 @@ from skyarchive.kernels.monitoring.splitting import separate
 from skyarchive.kernels.naive import block_nested_loop
 
 GONE, FILTERED, SAMPLED = 0, 1, 2
+"""A record's mode; a filtered one may be mixed."""
 REPORTED, SKYLINE_AT_SAMPLE = 0, 1
 """Rows of `lists`."""
 TOO_MANY = 2
@@ -82,7 +83,7 @@ def _apply(guard, modes, item, rows, row, snapshot):  # type: ignore[no-untyped-
 
 @inner
 def _let_go(guard, modes, rate, snapshot):  # type: ignore[no-untyped-def]
-    """Records whose filters cost too much are sampled from now on. Whether there were any."""
+    """Beaten records whose filters cost too much are sampled from now on. Whether there were any."""
     some = False
     for item in range(len(modes.mode)):
         if modes.mode[item] != FILTERED:
@@ -150,6 +151,7 @@ def _answer(guard, modes):  # type: ignore[no-untyped-def]
 
 @inner
 def _is_apart(guard, one, other):  # type: ignore[no-untyped-def]
+    """Whether neither possibly beats the other."""
     return not corner_beats(guard.low, one, guard.high, other) and not corner_beats(guard.low, other, guard.high, one)
 
 
@@ -161,7 +163,7 @@ def _holds(guard, modes, item):  # type: ignore[no-untyped-def]
     boss = modes.boss[item]
     if boss != NOBODY:
         return guard.boss[boss] != ABSENT and corner_beats(guard.high, boss, guard.low, item)
-    for at in range(guard.tally[MEMBERS]):
+    for at in range(guard.tally[MEMBERS]):  # noqa: SIM110 - numba is slow on generators
         if not _is_apart(guard, item, guard.lists[SKYLINE, at]):
             return False
     return True

@@ -1,4 +1,4 @@
-"""What a server knows of a record: a rectangle it is in. A filter is one; a position just heard is one without extent."""
+"""What a server knows of a record: a rectangle that it is in. A position just heard is one without extent."""
 
 import numpy as np
 

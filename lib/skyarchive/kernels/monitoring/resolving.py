@@ -160,7 +160,8 @@ def resolve(guard):  # type: ignore[no-untyped-def]
         if not guard.contends[item]:  # it was asked for another's sake, and is gone
             continue
         standing = _standing(guard, item, size)
-        if not guard.is_open[item] and (standing == ABSENT or (standing == NOBODY and covers_absence(guard.high, item))):
+        unsure = standing == ABSENT or (standing == NOBODY and covers_absence(guard.high, item))
+        if unsure and not guard.is_open[item]:
             if not probe(guard, item):
                 continue
             standing = _standing(guard, item, size)

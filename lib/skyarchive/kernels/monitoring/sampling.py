@@ -1,4 +1,4 @@
-"""Naive and Sampling: everybody reports, at every snapshot or at some; the server computes each skyline from scratch."""
+"""Naive and Sampling: everybody reports, always or at some snapshots; the server computes skylines from scratch."""
 
 import math
 from typing import NamedTuple
@@ -82,8 +82,8 @@ def report_changes(crowd, start, item, rows, members):  # type: ignore[no-untype
 
 @entry_point
 def report_samples(crowd, sampled, start, item, rows, members, first):  # type: ignore[no-untyped-def]
-    """Sampling: everybody reports at the sampled snapshots (the first of the block is snapshot `first`). Who is there at
-    the beginning is sent the seed; who comes later asks for it."""
+    """Sampling: everybody reports at the sampled snapshots (the first of the block is snapshot `first`). Who is there
+    at the beginning is sent the seed; who comes later asks for it."""
     for at in range(len(start) - 1):
         for row in range(start[at], start[at + 1]):
             if _move(crowd, item[row], rows, row) == BIRTHS:

@@ -28,68 +28,61 @@ def _is_apart(guard, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _ending_cost(guard, item, axis, end, low_rest, high_rest):  # type: ignore[no-untyped-def]
-    """What it costs when an open record's filter ends there on an axis: failures across it (P_f), and probes. `..._rest`:
-    the sources past its other borders."""
-    weight = FAILURE * guard.rate[item, axis] / (2 * guard.low.shape[1])
-    past_low = low_rest & guard.past_low[item, axis]
-    past_high = high_rest & sources_past(guard, axis, end)
-    return border_cost(weight, end - guard.known[item, axis]) + probe_cost(past_low, past_high)
+def _cost(guard, lower, upper, axis, end, start, rest):  # type: ignore[no-untyped-def]
+    """What it costs when `lower` ends and `upper` starts there on an axis: failures across the borders (P_f), and
+    probes. `rest`: the sources past their other borders. A record that keeps its filter costs nothing."""
+    low_rest, high_rest, upper_low_rest, upper_high_rest = rest
+    width = guard.low.shape[1]
+    cost = 0.0
+    if guard.is_open[lower]:
+        weight = FAILURE * guard.rate[lower, axis] / (2 * width)
+        past_low = low_rest & guard.past_low[lower, axis]
+        past_high = high_rest & sources_past(guard, axis, end)
+        cost += border_cost(weight, end - guard.known[lower, axis]) + probe_cost(past_low, past_high)
+    if guard.is_open[upper]:
+        weight = FAILURE * guard.rate[upper, axis] / (2 * width)
+        past_low = upper_low_rest & sources_past(guard, axis, start)
+        past_high = upper_high_rest & guard.past_high[upper, axis]
+        cost += border_cost(weight, guard.known[upper, axis] - start) + probe_cost(past_low, past_high)
+    return cost
 
 
 @inner
-def _starting_cost(guard, item, axis, start, low_rest, high_rest):  # type: ignore[no-untyped-def]
-    """The same when it starts there."""
-    weight = FAILURE * guard.rate[item, axis] / (2 * guard.low.shape[1])
-    past_low = low_rest & sources_past(guard, axis, start)
-    past_high = high_rest & guard.past_high[item, axis]
-    return border_cost(weight, guard.known[item, axis] - start) + probe_cost(past_low, past_high)
+def _balance(guard, lower, upper, axis, begin, end):  # type: ignore[no-untyped-def]
+    """Where the border lies best as far as failures count, and between what it has to lie: beyond, one of the two would
+    lose and the other gain nothing."""
+    if not guard.is_open[lower]:
+        return above(begin), -np.inf, np.inf
+    if not guard.is_open[upper]:
+        return end, -np.inf, np.inf
+    first, last = guard.low[upper, axis], above(guard.high[lower, axis])
+    x = balanced(guard.rate[lower, axis], guard.rate[upper, axis], begin, end)
+    return min(max(x, first), last), first, last
 
 
 @inner
 def _select_boundary(guard, lower, upper, axis, begin, end):  # type: ignore[no-untyped-def]
-    """The x of least cost with begin < x <= end: `lower` ends below it, `upper` starts at it. Gives it, and what it costs
-    more than the borders the two have now.
+    """The x of least cost with begin < x <= end: `lower` ends below it, `upper` starts at it. Gives it, and what it
+    costs more than the borders the two have now.
 
     Between two sources' values the cost is convex: its least is where the distances are balanced, or beside a source.
     """
-    ends, starts = guard.is_open[lower], guard.is_open[upper]
-    first, last = -np.inf, np.inf  # beyond them only one of the two would lose, and the other gain nothing
-    if not ends:
-        x = above(begin)
-    elif not starts:
-        x = end
-    else:
-        first, last = guard.low[upper, axis], above(guard.high[lower, axis])
-        x = min(max(balanced(guard.rate[lower, axis], guard.rate[upper, axis], begin, end), first), last)
-    low_l, high_l = except_axis(guard.past_low, lower, axis), except_axis(guard.past_high, lower, axis)
-    low_u, high_u = except_axis(guard.past_low, upper, axis), except_axis(guard.past_high, upper, axis)
-    best, least, now = x, np.inf, 0.0
-    if ends:
-        now += _ending_cost(guard, lower, axis, guard.high[lower, axis], low_l, high_l)
-    if starts:
-        now += _starting_cost(guard, upper, axis, guard.low[upper, axis], low_u, high_u)
-    # Only a source that the one may certainly beat, or the other cannot beat at all, according to x makes a difference.
-    matters = 0
-    if ends:
-        matters |= low_l & high_l
-    if starts:
-        matters |= low_u
-    for source in range(-1, LOG):
-        if source >= 0:
-            if not (matters >> source) & 1:
-                continue
-            x = above(guard.sources[source, axis])
-            if not (begin < x <= end and first <= x <= last):
-                continue
-        cost = 0.0
-        if ends:
-            cost += _ending_cost(guard, lower, axis, min(guard.high[lower, axis], below(x)), low_l, high_l)
-        if starts:
-            cost += _starting_cost(guard, upper, axis, max(guard.low[upper, axis], x), low_u, high_u)
-        if source < 0 or cost < least:
-            best, least = x, cost
-    return best, least - now
+    rest = (
+        except_axis(guard.past_low, lower, axis), except_axis(guard.past_high, lower, axis),
+        except_axis(guard.past_low, upper, axis), except_axis(guard.past_high, upper, axis),
+    )  # fmt: skip
+    top, bottom = guard.high[lower, axis], guard.low[upper, axis]
+    best, first, last = _balance(guard, lower, upper, axis, begin, end)
+    least = _cost(guard, lower, upper, axis, min(top, below(best)), max(bottom, best), rest)
+    # A source makes a difference if this border decides whether the one certainly, or the other possibly, beats it.
+    matters = (rest[0] & rest[1] if guard.is_open[lower] else 0) | (rest[2] if guard.is_open[upper] else 0)
+    for source in range(LOG):
+        x = above(guard.sources[source, axis])
+        if (matters >> source) & 1 and begin < x <= end and first <= x <= last:
+            cost = _cost(guard, lower, upper, axis, min(top, below(x)), max(bottom, x), rest)
+            if cost < least:
+                best, least = x, cost
+    return best, least - _cost(guard, lower, upper, axis, top, bottom, rest)
 
 
 @inlined

@@ -1,5 +1,5 @@
-"""The paper's synthetic data: points of the standard generator (Börzsönyi et al., ICDE 2001), each of which is somewhere
-else within its box at every snapshot."""
+"""The paper's synthetic data: points of the standard generator (Börzsönyi et al., ICDE 2001), each of which is
+somewhere else within its box at every snapshot."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
