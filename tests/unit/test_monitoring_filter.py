@@ -1,5 +1,9 @@
-"""Filter and Hybrid against a server written down the plain way: the same skylines, the same messages."""
+"""Filter and Hybrid against a server written down the plain way: the same skylines, the same messages.
 
+SKYARCHIVE_FUZZ=500 makes it try that many random archives and not only the first few.
+"""
+
+import os
 from collections import Counter
 
 import numpy as np
@@ -14,7 +18,7 @@ from skyarchive.kernels.monitoring.feed import LogFeed
 from skyarchive.kernels.monitoring.guard import ABSENT, NOBODY, Guard, new_guard
 from skyarchive.kernels.monitoring.replaying import DOWNLINK, UPLINK
 
-SEEDS = 60
+SEEDS = int(os.environ.get("SKYARCHIVE_FUZZ", "30"))
 
 
 def small_log(seed: int) -> Log:

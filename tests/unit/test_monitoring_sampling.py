@@ -136,7 +136,8 @@ def test_sampling_keeps_its_promise() -> None:
 
 
 def test_a_replay_compares_all_methods() -> None:
-    found = replay(Workload(objects=150, snapshots=300, dimensions=2), Query(Fraction("0.8"), 100, 0.4, 0.2, seed=3))
+    workload = Workload(objects=150, snapshots=300, dimensions=2, uncertainty=0.04)
+    found = replay(workload, Query(Fraction("0.8"), 100, 0.4, 0.2, seed=3))
     results = by_method(found)
     assert list(results) == ["naive", "filter", "sampling", "hybrid"]
     assert (results["naive"].uplink, results["naive"].downlink) == (150 * 300, 0) == (found.lived, 0)
@@ -144,7 +145,7 @@ def test_a_replay_compares_all_methods() -> None:
     filtered = results["filter"]
     assert filtered.uplink == 150 + filtered.failures + filtered.probes
     assert filtered.downlink == 150 + filtered.failures + 2 * filtered.probes  # theorem 4.1, and the first filters
-    assert filtered.total < results["sampling"].total < results["naive"].total
+    assert max(results[name].total for name in ("filter", "sampling", "hybrid")) < results["naive"].total / 2
     assert filtered.recall == filtered.precision == 1
     hybrid, sampled = results["hybrid"], results["sampling"]
     assert (hybrid.recall, hybrid.precision) == (sampled.recall, sampled.precision)
