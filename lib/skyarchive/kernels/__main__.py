@@ -1,5 +1,6 @@
 """`python -m skyarchive.kernels`: compile everything now, so that no first call has to wait for it."""
 
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
@@ -11,6 +12,8 @@ from pyarrow import parquet
 from skyarchive.kernels import market, rounds
 from skyarchive.kernels.external import Method as ExternalMethod
 from skyarchive.kernels.external import external_skyline
+from skyarchive.kernels.monitoring.replaying import Query, replay
+from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
 from skyarchive.kernels.points import unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
@@ -31,6 +34,7 @@ def main() -> None:
     start, fresh = np.array([0, 5]), np.array([0])
     closes = np.arange(5.0)
     beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
+    replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
     market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
 
     unbeaten(columns)
