@@ -19,7 +19,7 @@ from skyarchive.errors import InputError, SettingError
 from skyarchive.kernels.external import Method, external_skyline
 from skyarchive.kernels.external.counters import Counters
 from skyarchive.kernels.external.improving import improved_in_order, improved_lexicographically
-from skyarchive.kernels.external.planar import eliminate_by_quantiles
+from skyarchive.kernels.external.planar import best_of_buckets, eliminate_by_quantiles
 from skyarchive.kernels.external.rand import eliminate_points
 from skyarchive.kernels.external.scores import Score
 from skyarchive.kernels.external.source import Better, Source
@@ -251,6 +251,18 @@ def test_quantiles_find_many_or_eliminate_many(n_buckets: int, tmp_path: Path) -
         rows = np.concatenate(found)  # type: ignore[arg-type]
         assert set(rows.tolist()) <= set(expected(points))
         assert len(rows) >= n_buckets / 2 or left.rows <= 0.75 * len(points)
+
+
+def test_the_best_point_of_each_bucket(tmp_path: Path) -> None:
+    """The best in the second attribute, of several the best in the first: it alone tells what beats its bucket."""
+    points = np.random.default_rng(1).integers(0, 40, (900, 2)).astype(float)
+    borders = np.array([0.0, 3.0, 4.0, 20.0, 39.0])
+    source = Source(stored(points, tmp_path / "points.arrow"), names(2), 100)
+    wanted = []
+    for low, high in zip(borders, [*borders[1:], np.inf], strict=True):
+        inside = points[(points[:, 0] >= low) & (points[:, 0] < high)]
+        wanted.append(min(inside.tolist(), key=lambda point: (point[1], point[0])))
+    assert best_of_buckets(source, borders, work_in(tmp_path, 0)).tolist() == wanted
 
 
 def test_what_a_drawn_row_becomes_is_in_the_skyline(tmp_path: Path) -> None:

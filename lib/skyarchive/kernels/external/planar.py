@@ -97,13 +97,19 @@ def eliminate_by_quantiles(stream: Stream, n_buckets: int, work: Workspace) -> I
         yield work.spill(stream.width).finish()
         return
     borders = np.unique(summary.quantiles(np.arange(n_buckets + 1) / n_buckets))
+    best = best_of_buckets(stream, borders, work)
+    score = Score.of([best], 2)
+    yield from without_beaten(stream, _improved(stream, best, score, work), score, work)
+
+
+def best_of_buckets(stream: Stream, borders: np.ndarray, work: Workspace) -> np.ndarray:
+    """One point for each bucket with any: from a border to the next, in the first attribute."""
     best = np.full((len(borders), 2), np.nan)
     for batch in stream.batches(work.counters):
         _keep_best(borders, best, batch.points)
     best = best[~np.isnan(best[:, 0])]
     work.counters.hold(len(best))
-    score = Score.of([best], 2)
-    yield from without_beaten(stream, _improved(stream, best, score, work), score, work)
+    return best
 
 
 def _improved(stream: Stream, best: np.ndarray, score: Score, work: Workspace) -> np.ndarray:
