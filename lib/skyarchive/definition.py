@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from skyarchive.derivation import Derivation, Traffic
 from skyarchive.frequency import Query
 from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
+from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
 RAW_COLUMNS = frozenset({"period", "file", "row"})
@@ -195,6 +196,8 @@ class Definition(_Strict):
     """More refused rows than this share of a period's rows stop its ingestion."""
     frequent: list[Query] = []
     """Who was unbeaten in at least a share `theta` of the last `window` snapshots; left out: not computed."""
+    external: External | None = None
+    """The skyline of all records ever seen; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
 
@@ -255,6 +258,8 @@ class Definition(_Strict):
                     raise ValueError(
                         f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}"
                     )
+        if self.external:
+            self.external.check_columns([*self.columns, *self.derive.reader_columns])
         return self
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ from skyarchive.frequent_questions import FrequentQuestions
 from skyarchive.questions import Answer, Questions
 
 KINDS = (".svg", ".png", ".pdf")
-_INK, _SOFT, _ACCENT, _GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
+INK, SOFT, ACCENT, GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
 _OTHER_REIGNS = "#c9d1db"
 _DRAWN = 15
 """Objects in a picture of the most frequent."""
@@ -27,14 +27,14 @@ _POINTS = 2000
 """Points of a curve: about one for each dot across a printed page."""
 _RIDGE = 0.82
 """Height of a curve at its highest; the next one stands at 1."""
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
-    "axes.edgecolor": _GRID,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "xtick.color": _SOFT,
-    "ytick.color": _INK,
+    "axes.edgecolor": GRID,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": SOFT,
+    "ytick.color": INK,
     "svg.hashsalt": "skyarchive",  # the same answer is the same file
 }
 
@@ -51,7 +51,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
     # The earliest reign on top, so that the eye follows time downwards.
     holders.sort(key=lambda item: (best[item][at["first_time"]], item))
     line = {item: number for number, item in enumerate(holders)}
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(9.6, 1.5 + 0.3 * len(holders)), layout="constrained")
         for item, first, last in questions.all_reigns(holders):
             axes.barh(line[item], mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
@@ -61,7 +61,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
             first, last = row[at["first_time"]], row[at["last_time"]]
             y = line[row[at["object"]]]
             axes.barh(y, mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
-                      height=0.62, color=_ACCENT, linewidth=0)  # fmt: skip
+                      height=0.62, color=ACCENT, linewidth=0)  # fmt: skip
             labels.append((first, last, y, f"{_length(first, last)}{' and counting' if row[at['ongoing']] else ''}"))
         axes.margins(x=0.01)
         left, right = axes.get_xlim()
@@ -71,7 +71,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
         axes.invert_yaxis()
         _dress(axes, f"Unbeaten longest: {questions.definition.title}")
         _explain(figure, questions, "Grey: other reigns.")
-        _save(figure, path)
+        save(figure, path)
 
 
 def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, path: Path) -> None:
@@ -81,7 +81,7 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
     curves = questions.curves(query, over, _DRAWN, _POINTS)
     if not curves:
         raise SkyarchiveError(f"Nobody is frequent there ({query}): there is nothing to draw.")
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(9.6, 1.7 + 0.42 * len(curves)), layout="constrained")
         for line, curve in enumerate(curves):
             base = len(curves) - 1 - line
@@ -89,8 +89,8 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
             share = curve.counts / query.window * _RIDGE
             enough = curve.counts >= query.needed
             axes.fill_between(when, base, base + share, color=_OTHER_REIGNS, linewidth=0)
-            axes.fill_between(when, base, base + share, where=enough, color=_ACCENT, linewidth=0)
-            axes.axhline(base, color=_GRID, linewidth=0.8, zorder=0.5)
+            axes.fill_between(when, base, base + share, where=enough, color=ACCENT, linewidth=0)
+            axes.axhline(base, color=GRID, linewidth=0.8, zorder=0.5)
         heights = [len(curves) - 1 - line for line in range(len(curves))]
         axes.set_yticks([base + _RIDGE / 2 for base in heights], [_short(curve.name) for curve in curves])
         axes.set_ylim(-0.1, len(curves))
@@ -98,7 +98,7 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
         _dress(axes, f"Unbeaten most often: {questions.definition.title}")
         _explain(figure, questions, f"Height: in how many of the last {query.window} snapshots, up to all of them. "
                                     f"Red: in at least {query.needed} (θ {query.theta:f}).")  # fmt: skip
-        _save(figure, path)
+        save(figure, path)
 
 
 def _dress(axes: Axes, title: str) -> None:
@@ -107,7 +107,7 @@ def _dress(axes: Axes, title: str) -> None:
     axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
     axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
     axes.tick_params(length=0)
-    axes.grid(axis="x", color=_GRID, linewidth=0.8)
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -120,7 +120,7 @@ def _explain(figure: Figure, questions: Questions, more: str) -> None:
     better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
     meaning = f"Unbeaten: nobody is at least as good in everything and better in something. {more}"
     note = fill_lines(f"{meaning}\n{better}", 120)
-    figure.supxlabel(note, fontsize=8, color=_SOFT, x=0.01, ha="left", linespacing=1.4)
+    figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
 
 
 def _label_bar(axes: Axes, first: float, last: float, y: int, text: str, width: float) -> None:
@@ -144,7 +144,8 @@ def check_picture(path: Path) -> None:
         raise SettingError(f"--plot {path}: end the name in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Writes the picture and lets go of it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)

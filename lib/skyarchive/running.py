@@ -36,11 +36,18 @@ def _frequent(workshop: Workshop, periods: list[str]) -> Outcome:
     return frequent_periods(workshop, periods)
 
 
+def _external(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.recording import external_periods
+
+    return external_periods(workshop, periods)
+
+
 _RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {
     "ingest": _ingest,
     "derive": _derive,
     "skyline": _skyline,
     "frequent": _frequent,
+    "external": _external,
 }
 
 

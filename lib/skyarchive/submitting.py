@@ -11,6 +11,29 @@ from skyarchive.settings import load_settings
 from skyarchive.workshop import Workshop
 
 
+def submit_monitor() -> None:
+    """Replay the archive and periods of the command line as if watched live; exit 1 with a sentence if refused."""
+    from skyarchive.monitoring import Parameters, study_archive
+
+    default = Parameters()
+    parser = argparse.ArgumentParser(description="What would it cost to watch an archive live? Kept in `monitoring`.")
+    parser.add_argument("archive")
+    parser.add_argument("--periods", help="2014 or 2010..2014; all if left out")
+    parser.add_argument("--theta", default=default.theta)
+    parser.add_argument("--window", type=int, default=default.window)
+    parser.add_argument("--epsilon", type=float, default=default.epsilon)
+    parser.add_argument("--delta", type=float, default=default.delta)
+    parser.add_argument("--seed", type=int, default=default.seed)
+    given = parser.parse_args()
+    parameters = Parameters(given.theta, given.window, given.epsilon, given.delta, given.seed)
+    try:
+        settings = load_settings()
+        workshop = Workshop(settings, Catalog(settings).get(given.archive), verbose=True)
+        workshop.progress.say(study_archive(workshop, Selection(given.periods), parameters).reason)
+    except SkyarchiveError as error:
+        sys.exit(str(error))
+
+
 def submit(step: str) -> None:
     """Run one step for the archive and periods of the command line; exit 1 with a sentence if refused."""
     parser = argparse.ArgumentParser(description=f"Run the step {step} of an archive.")

@@ -74,6 +74,16 @@ computes it when they are.
 
 Look at it: `skyarchive frequent {archive} --theta 0.8 --window 100 --at TIME`, for any theta and window
 """,
+    "external": """\
+Finds the records that no other record ever seen up to the end of the period beats: `{archive}.external`. It starts from
+those of the period before (which it computes first, if they are not there) and the period's raw rows. Samples of the
+rows are compared by brute force before it is published.
+
+**If it fails:** the log names the expectation or the expression of the definition that cannot be computed. Nothing was
+published, and the last good version stays.
+
+Look at it: `skyarchive external {archive}`
+""",
 }
 
 REFRESH = """\

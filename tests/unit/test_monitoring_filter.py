@@ -1,0 +1,114 @@
+"""Filter and Hybrid against a server written down the plain way: the same skylines, the same messages.
+
+SKYARCHIVE_FUZZ=500 makes it try that many random archives and not only the first few.
+"""
+
+import os
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from oracle import monitoring as oracle
+from oracle.hybrid_monitoring import HybridServer
+from oracle.random_logs import random_log, walking_log
+from oracle.skylines import Log, skylines
+from skyarchive.kernels.monitoring import filtering, hybrid
+from skyarchive.kernels.monitoring.feed import LogFeed
+from skyarchive.kernels.monitoring.guard import ABSENT, NOBODY, Guard, new_guard
+from skyarchive.kernels.monitoring.replaying import DOWNLINK, UPLINK
+
+SEEDS = int(os.environ.get("SKYARCHIVE_FUZZ", "30"))
+
+
+def small_log(seed: int) -> Log:
+    """Finite values: an infinite one is no position here, while the oracle of skylines compares it."""
+    log = walking_log(seed, 25, 40, 1 + seed % 4) if seed % 3 == 0 else random_log(seed, 1 + seed % 4)
+    columns = [np.where(np.isinf(column), 0.0, column) for column in log.attributes]
+    return Log(log.snapshot, log.object, columns, log.n_snapshots)
+
+
+def changes(log: Log, at: int) -> dict[int, oracle.Point]:
+    rows = np.flatnonzero(log.snapshot == at)
+    points = {int(log.object[row]): tuple(float(column[row]) for column in log.attributes) for row in rows}
+    return {item: oracle.NOWHERE if np.isnan(point).any() else point for item, point in points.items()}
+
+
+def one_by_one(feed: LogFeed):  # type: ignore[no-untyped-def]
+    """Each snapshot as a block of its own."""
+    for at in range(feed.n_snapshots):
+        here = feed.snapshot == at
+        yield np.array([0, here.sum()]), feed.item[here], feed.rows[here]
+
+
+def assert_robust(guard: Guard) -> None:
+    """Lemma 4.1 for every member of the skyline, lemma 4.2 for everybody else."""
+    watched = np.flatnonzero(guard.boss != ABSENT)
+    for item in watched:
+        if guard.boss[item] == NOBODY:
+            assert not any(oracle.dominates(guard.low[j], guard.high[item]) for j in watched if j != item)
+        else:
+            assert oracle.dominates(guard.high[guard.boss[item]], guard.low[item])
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_filter_keeps_the_exact_skyline_with_the_messages_of_the_plain_server(seed: int) -> None:
+    log = small_log(seed)
+    if len(log.snapshot) == 0:
+        pytest.skip("nothing happens in this archive")
+    feed = LogFeed(*log.arguments)
+    guard = new_guard(feed.n_objects, feed.spread)
+    server = oracle.FilterServer(feed.n_objects, feed.spread.tolist())
+    exact = skylines(log)
+    for at, block in enumerate(one_by_one(feed)):
+        members = np.zeros((1, feed.n_objects), bool)
+        filtering.watch(guard, *block, members)
+        assert set(np.flatnonzero(members[0])) == exact[at]
+        assert server.step(changes(log, at)) == exact[at]
+        assert (guard.tally[UPLINK].sum(), guard.tally[DOWNLINK].sum()) == (server.uplink, server.downlink)
+        assert_robust(guard)
+        still = guard.boss != ABSENT
+        inside = (guard.low <= guard.now) & (guard.now <= guard.high)
+        assert (inside.all(axis=1) | np.isnan(guard.now).any(axis=1))[still].all()
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_hybrid_samples_the_exact_skyline_with_the_messages_of_the_plain_server(seed: int) -> None:
+    log = small_log(seed)
+    if len(log.snapshot) == 0:
+        pytest.skip("nothing happens in this archive")
+    feed = LogFeed(*log.arguments)
+    rate = (0.15, 0.4, 0.8)[seed % 3]
+    sampled = np.random.default_rng(seed).random(feed.n_snapshots) < rate
+    guard, modes = new_guard(feed.n_objects, feed.spread), hybrid.new_modes(feed.n_objects)
+    server = HybridServer(feed.n_objects, feed.spread.tolist(), rate)
+    exact = skylines(log)
+    for at, block in enumerate(one_by_one(feed)):
+        members = np.zeros((1, feed.n_objects), bool)
+        hybrid.watch(guard, modes, rate, sampled[at : at + 1], *block, members, at)
+        expected = exact[at] if sampled[at] else set()
+        assert set(np.flatnonzero(members[0])) == expected
+        assert server.step(changes(log, at), bool(sampled[at])) == expected
+        assert (guard.tally[UPLINK].sum(), guard.tally[DOWNLINK].sum()) == (server.uplink, server.downlink)
+        assert set(np.flatnonzero(modes.mode == hybrid.SAMPLED)) == server.sampled
+        assert_robust(guard)
+
+
+def test_the_tests_reach_every_mode_and_every_kind_of_message() -> None:
+    """Else the two above would prove less than they say."""
+    sent: Counter[str] = Counter()
+    for seed in range(SEEDS):
+        log = small_log(seed)
+        rate = (0.15, 0.4, 0.8)[seed % 3]
+        sampled = np.random.default_rng(seed).random(log.n_snapshots) < rate
+        if len(log.snapshot):
+            feed = LogFeed(*log.arguments)
+            server = HybridServer(feed.n_objects, feed.spread.tolist(), rate)
+            taken_back = 0
+            for at in range(log.n_snapshots):
+                before = set(server.sampled)
+                server.step(changes(log, at), bool(sampled[at]))
+                taken_back += len(before & set(server.watched))
+            sent += server.sent + Counter(taken_back=taken_back, virtual_members=-1 in server.calm.values())
+    assert all(sent[kind] > 20 for kind in ("birth", "death", "failure", "probe", "report", "renewal", "switch"))
+    assert sent["taken_back"] > 5
