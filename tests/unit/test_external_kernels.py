@@ -248,7 +248,7 @@ def test_quantiles_find_many_or_eliminate_many(n_buckets: int, tmp_path: Path) -
         source = Source(stored(points, tmp_path / "points.arrow"), names(2), 500)
         *found, left = eliminate_by_quantiles(source, n_buckets, work_in(tmp_path, 0))
         assert isinstance(left, Spill)
-        rows = np.concatenate(found)  # type: ignore[arg-type]
+        rows: np.ndarray = np.concatenate(found)  # type: ignore[arg-type]
         assert set(rows.tolist()) <= set(expected(points))
         assert len(rows) >= n_buckets / 2 or left.rows <= 0.75 * len(points)
 
