@@ -9,6 +9,7 @@ from skyarchive.inventory import Inventory
 from skyarchive.lake import UNVERSIONED, Lake
 from skyarchive.ledger import Ledger, Publication
 from skyarchive.looking_back import frequent_inputs, looked_into
+from skyarchive.names import FURTHER_STEPS, STEPS
 from skyarchive.reading.files import files_fingerprint
 from skyarchive.record_status import external_inputs
 from skyarchive.settings import Settings
@@ -226,13 +227,15 @@ _STATES: dict[str, Callable[[Definition, Ledger, list[PeriodStatus], PeriodStatu
 
 def _counts(ledger: Ledger, period: str) -> dict[str, Any]:
     """Rows and versions of what is published."""
-    ingested, derived, skyline = (ledger.of(step).get(period) for step in ("ingest", "derive", "skyline"))
+    ingested, derived, skyline = (ledger.of(step).get(period) for step in STEPS)
+    further = {step: ledger.of(step).get(period) for step in FURTHER_STEPS}
     return {
         "raw_rows": ingested.rows_out if ingested else None,
         "refused": ingested.rows_in - ingested.rows_out if ingested else None,
         "snapshots": derived.details["snapshots"] if derived else None,
         "updates": derived.rows_out if derived else None,
         "intervals": skyline.rows_out if skyline else None,
+        **{step: published.rows_out if published else None for step, published in further.items()},
         "raw_version": ingested.output_versions["raw"] if ingested else None,
         "updates_version": derived.output_versions["updates"] if derived else None,
         "skyline_version": skyline.output_versions["skyline"] if skyline else None,
