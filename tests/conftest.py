@@ -5,18 +5,18 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from places import PLACES, write_places
 from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.catalog import Catalog
 from skyarchive.cli import main
 from skyarchive.commands.options import Verbosity
-from skyarchive.names import STEPS
 from skyarchive.progress import Progress
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
@@ -118,7 +118,8 @@ def points(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A small synthetic archive of three blocks, its third not run yet."""
     home = make_home(tmp_path_factory.mktemp("points"))
     home.generate("synthetic", objects=50, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
-    run_steps(home.workshop("synthetic"), Selection("00000..00001"), STEPS)
+    workshop = home.workshop("synthetic")
+    run_steps(workshop, Selection("00000..00001"), workshop.definition.steps)
     return home.folder
 
 
@@ -127,3 +128,25 @@ def here(home: Home, points: Path) -> Home:
     """A copy of it for one test."""
     shutil.copytree(points, home.folder, dirs_exist_ok=True)
     return home
+
+
+@pytest.fixture(scope="session")
+def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """An archive of four periods, run once, whose skylines and frequent objects are known by definition. Tests leave
+    what it publishes as it is."""
+    home = make_home(tmp_path_factory.mktemp("places"))
+    definitions = home.folder / "definitions"
+    definitions.mkdir()
+    (definitions / "places.yaml").write_text(PLACES)
+    home.settings = replace(home.settings, archives=str(definitions))
+    write_places(home.raw / "places")
+    workshop = home.workshop("places")
+    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
+    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.definition.steps)
+    return home
+
+
+def as_settings(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
+    """Commands of this test work on that home."""
+    for name in ("warehouse", "raw", "archives", "master"):
+        monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", str(getattr(home.settings, name)))

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ValidationError
 from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Schedule, Source
 from skyarchive.derivation import Derivation, Order, Service
 from skyarchive.errors import DefinitionError, SkyarchiveError
+from skyarchive.frequency import Query
 from skyarchive.names import IDENTIFIER, checked_archive
+from skyarchive.record_definition import External, RecordAttribute
 from skyarchive.settings import Settings, schemas_folder
 
 RAW_DEFINITION = "archive.yaml"
@@ -113,11 +115,13 @@ def _fields_beside(way: list[str], method: str | None) -> list[str]:
     """The fields that are allowed where an unknown one stands."""
     parents: dict[str, type[BaseModel]] = {
         "source": Source, "period": Period, "columns": Column, "refuse": Rule, "object": ObjectId,
-        "attributes": Attribute, "schedule": Schedule,
+        "attributes": Attribute, "schedule": Schedule, "frequent": Query, "external": External,
     }  # fmt: skip
     if way[0] == "derive" and method:
         nested: dict[str, type[BaseModel]] = {"order": Order, "services": Service}
         model: type[BaseModel] = nested[way[1]] if len(way) > 2 else _METHODS[method]
+    elif way[0] == "external" and len(way) > 2:
+        model = RecordAttribute
     else:
         model = parents[way[0]] if len(way) > 1 else Definition
     return list(model.model_fields)

@@ -6,7 +6,7 @@ import sys
 import typer
 
 from skyarchive import __version__
-from skyarchive.commands import ask, look, make, show, state, upkeep, watch, work
+from skyarchive.commands import ask, frequent, look, make, records, show, state, upkeep, watch, work
 from skyarchive.commands.options import VerboseOption, Verbosity
 from skyarchive.errors import SkyarchiveError
 from skyarchive.settings import load_settings
@@ -18,7 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (make, work, state, ask, watch, look, show, upkeep):
+for commands in (make, work, state, ask, frequent, records, watch, look, show, upkeep):
     commands.register(app)
 
 

@@ -93,6 +93,9 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
     """A line of a table schema as columns: '*attributes' and its like stand for the archive's own."""
     if name == "*attributes":
         return dict.fromkeys(definition.attribute_names, kind)
+    if name == "*records":
+        records = definition.external.attributes if definition.external else {}
+        return {column: "string" if attribute.is_ranked else "double" for column, attribute in records.items()}
     if name == "*state":
         return definition.derive.state_columns(definition.attributes)
     if name == "*columns":

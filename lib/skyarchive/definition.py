@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
+from skyarchive.frequency import Query
 from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
+from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
 RAW_COLUMNS = frozenset({"period", "file", "row"})
@@ -192,6 +194,10 @@ class Definition(_Strict):
     attributes: Annotated[dict[str, Attribute], Field(min_length=1, max_length=16)]
     max_refused_share: float = Field(default=0.05, ge=0, le=1)
     """More refused rows than this share of a period's rows stop its ingestion."""
+    frequent: list[Query] = []
+    """Who was unbeaten in at least a share `theta` of the last `window` snapshots; left out: not computed."""
+    external: External | None = None
+    """The skyline of all records ever seen; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
 
@@ -229,6 +235,14 @@ class Definition(_Strict):
             )
         return value
 
+    @field_validator("frequent")
+    @classmethod
+    def _each_query_once(cls, value: list[Query]) -> list[Query]:
+        twice = [query for number, query in enumerate(value) if query in value[:number]]
+        if twice:
+            raise ValueError(f"{twice[0]} is there twice")
+        return value
+
     @model_validator(mode="after")
     def _named_columns_exist(self) -> Self:
         named = {
@@ -244,6 +258,8 @@ class Definition(_Strict):
                     raise ValueError(
                         f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}"
                     )
+        if self.external:
+            self.external.check_columns([*self.columns, *self.derive.reader_columns])
         return self
 
     @model_validator(mode="after")

@@ -3,8 +3,9 @@
 import os
 import shlex
 import shutil
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,16 @@ from rich.console import Console
 from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError
+from skyarchive.frequency import asked_query
+from skyarchive.frequent_questions import FrequentQuestions
 from skyarchive.lake import Lake
-from skyarchive.orchestration.backfilling import Request, run_backfill
+from skyarchive.orchestration.backfilling import Outcome, Request, run_backfill
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
 from skyarchive.output import render
 from skyarchive.pictures import draw_reigns
 from skyarchive.progress import Progress
-from skyarchive.questions import Answer, Questions
+from skyarchive.questions import Answer
 from skyarchive.settings import Settings, load_settings
 from skyarchive.status import period_statuses
 
@@ -33,6 +36,7 @@ _PERIODS = {
 _SEED = 7
 _DIRT = 0.01
 _SIZE = 0.6
+_OFTEN = asked_query("0.8", 500)
 _REFUSED = """
 select archive, reason, count(*) as rows, min(file || ' row ' || row) as example from (
     select 'nba' as archive, * from nba.quarantine union all
@@ -80,12 +84,13 @@ def run_demo(folder: Path) -> None:
     columns = ["archive", "period", "state", *statuses[0].counts]
     render(columns, [(s.archive, s.period, s.state, *s.counts.values()) for s in statuses], "table")
     _headline(console, "5. Questions")
-    questions = Questions(settings, Catalog(settings).get("nba"))
+    questions = FrequentQuestions(settings, Catalog(settings).get("nba"))
     longest = questions.reigns(10)
     last_month = questions.changes("2014-04-15", "2014-07-01")
     for title, answer in (
         ("Which players were unbeaten longest?", Answer(longest.columns, longest.rows[:5])),
         ("Who replaced whom in the last play-offs?", last_month),
+        ("Who was unbeaten after at least 80 % of the last 500 games?", questions.frequent_at(_OFTEN, None)),
     ):
         console.print(f"\n[bold]{title}[/bold]")
         render(answer.columns, answer.rows, "table")
@@ -103,11 +108,19 @@ def _backfill(airflow: LocalAirflow) -> None:
     os.environ.update(airflow.environment)
     airflow.unpause([name(archive) for archive in _PERIODS for name in (ingest_id, compute_id)])
     catalog, progress = Catalog(airflow.settings), Progress()
-    with ThreadPoolExecutor(len(_PERIODS)) as pool:
-        outcomes = [
-            pool.submit(run_backfill, catalog.get(archive), Request(f"{periods[0]}..{periods[-1]}"), progress)
-            for archive, periods in _PERIODS.items()
-        ]
+
+    def backfill(archive: str, periods: list[str], outcome: "Future[Outcome]") -> None:
+        try:
+            request = Request(f"{periods[0]}..{periods[-1]}")
+            outcome.set_result(run_backfill(catalog.get(archive), request, progress))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    outcomes: list[Future[Outcome]] = []
+    for archive, periods in _PERIODS.items():
+        outcomes.append(Future())
+        # Daemons, unlike a pool's threads: whoever interrupts the demo does not wait for runs that never end now.
+        threading.Thread(target=backfill, args=(archive, periods, outcomes[-1]), daemon=True).start()
     for outcome in outcomes:
         outcome.result().raise_failures()
 
@@ -138,6 +151,7 @@ def _farewell(console: Console, settings: Settings, airflow: LocalAirflow, secon
         f"export SKYARCHIVE_WAREHOUSE={shlex.quote(settings.warehouse)} SKYARCHIVE_RAW={shlex.quote(settings.raw)}",
         "skyarchive skyline nba --at 2014-06-01",
         "skyarchive reigns stocks --top 10 --plot reigns.svg",
+        "skyarchive frequent nba --theta 0.5 --window 300 --plot frequent.svg",
         'skyarchive sql "select reason, count(*) from nba.quarantine group by reason"',
         "skyarchive history nba.updates",
         "skyarchive docs nba",

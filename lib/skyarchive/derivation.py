@@ -19,6 +19,11 @@ class _Method(BaseModel):
         """Columns that the reader adds to those of the files."""
         return frozenset()
 
+    @property
+    def added_to_records(self) -> frozenset[str]:
+        """Columns that the values of external attributes may use beside the raw ones."""
+        return frozenset()
+
     def record_key(self, object_column: str) -> list[str]:
         """What makes two raw rows the same record, unless the definition says."""
         return []
@@ -149,12 +154,18 @@ class MarketModel(_Method):
     date: str
     close: str
     window: int = Field(ge=2)
+    """How many closes count."""
     decimals: int = Field(ge=0, le=12)
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         if set(attributes) != {"beta", "slope"}:
             raise ValueError("attributes: the market method derives exactly `beta` and `slope`")
         return {"derive.date": [self.date], "derive.close": [self.close]}
+
+    @property
+    def added_to_records(self) -> frozenset[str]:
+        """`previous_close`: of the object's row before, in whatever period that was."""
+        return frozenset({"previous_close"})
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
         return {"closes": "array<double>", "returns": "array<double>", "markets": "array<double>"}

@@ -11,7 +11,7 @@ PERIOD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 
 STEPS = ("ingest", "derive", "skyline")
 """Every archive's, in their order: from raw files to the update log, and on to who was unbeaten."""
-FURTHER_STEPS: tuple[str, ...] = ()
+FURTHER_STEPS: tuple[str, ...] = ("frequent", "external")
 """Those that an archive's definition asks for, by a field of the same name; they come after the others."""
 
 TABLES = (

@@ -14,11 +14,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.frequency import Query
+from skyarchive.frequent_questions import FrequentQuestions
 from skyarchive.questions import Answer, Questions
 
 KINDS = (".svg", ".png", ".pdf")
 INK, SOFT, ACCENT, GRID = "#22272e", "#8a94a3", "#b3242a", "#dde2e8"
 _OTHER_REIGNS = "#c9d1db"
+_DRAWN = 15
+"""Objects in a picture of the most frequent."""
+_POINTS = 2000
+"""Points of a curve: about one for each dot across a printed page."""
+_RIDGE = 0.82
+"""Height of a curve at its highest; the next one stands at 1."""
 STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
@@ -61,21 +69,58 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
             _label_bar(axes, mdates.date2num(first), mdates.date2num(last), y, text, right - left)
         axes.set_yticks(range(len(holders)), [_short(names[item]) for item in holders])
         axes.invert_yaxis()
-        axes.xaxis_date(tz=UTC)
-        axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
-        axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
-        axes.tick_params(length=0)
-        axes.grid(axis="x", color=GRID, linewidth=0.8)
-        axes.set_axisbelow(True)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
-        axes.set_title(f"Unbeaten longest: {questions.definition.title}", loc="left", fontweight="bold", fontsize=13)
-        attributes = questions.definition.attributes.items()
-        better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
-        meaning = "Unbeaten: nobody is at least as good in everything and better in something. Grey: other reigns."
-        note = fill_lines(f"{meaning}\n{better}", 120)
-        figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
+        _dress(axes, f"Unbeaten longest: {questions.definition.title}")
+        _explain(figure, questions, "Grey: other reigns.")
         save(figure, path)
+
+
+def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, path: Path) -> None:
+    """The most frequent objects over time: how many of the last snapshots each was unbeaten in, one line per object,
+    red where that is enough."""
+    check_picture(path)
+    curves = questions.curves(query, over, _DRAWN, _POINTS)
+    if not curves:
+        raise SkyarchiveError(f"Nobody is frequent there ({query}): there is nothing to draw.")
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(9.6, 1.7 + 0.42 * len(curves)), layout="constrained")
+        for line, curve in enumerate(curves):
+            base = len(curves) - 1 - line
+            when = mdates.date2num(curve.times)
+            share = curve.counts / query.window * _RIDGE
+            enough = curve.counts >= query.needed
+            axes.fill_between(when, base, base + share, color=_OTHER_REIGNS, linewidth=0)
+            axes.fill_between(when, base, base + share, where=enough, color=ACCENT, linewidth=0)
+            axes.axhline(base, color=GRID, linewidth=0.8, zorder=0.5)
+        heights = [len(curves) - 1 - line for line in range(len(curves))]
+        axes.set_yticks([base + _RIDGE / 2 for base in heights], [_short(curve.name) for curve in curves])
+        axes.set_ylim(-0.1, len(curves))
+        axes.margins(x=0.01)
+        _dress(axes, f"Unbeaten most often: {questions.definition.title}")
+        _explain(figure, questions, f"Height: in how many of the last {query.window} snapshots, up to all of them. "
+                                    f"Red: in at least {query.needed} (θ {query.theta:f}).")  # fmt: skip
+        save(figure, path)
+
+
+def _dress(axes: Axes, title: str) -> None:
+    """Time along the bottom, and as few lines as will do."""
+    axes.xaxis_date(tz=UTC)
+    axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
+    axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
+    axes.tick_params(length=0)
+    axes.grid(axis="x", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.set_title(title, loc="left", fontweight="bold", fontsize=13)
+
+
+def _explain(figure: Figure, questions: Questions, more: str) -> None:
+    """What is shown, in small print below."""
+    attributes = questions.definition.attributes.items()
+    better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
+    meaning = f"Unbeaten: nobody is at least as good in everything and better in something. {more}"
+    note = fill_lines(f"{meaning}\n{better}", 120)
+    figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
 
 
 def _label_bar(axes: Axes, first: float, last: float, y: int, text: str, width: float) -> None:

@@ -34,10 +34,13 @@ class Outcome:
     step: str
     published: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    too_early: set[str] = field(default_factory=set)
+    """Of the refused, those that wait for other periods: a later refresh will compute them."""
 
-    def refuse(self, periods: Sequence[str], why: str) -> None:
+    def refuse(self, periods: Sequence[str], why: str, *, too_early: bool = False) -> None:
         for period in periods:
             self.refused.setdefault(period, why)
+        self.too_early.update(periods if too_early else ())
 
 
 @dataclass

@@ -18,7 +18,7 @@ from skyarchive.output import Row
 from skyarchive.positions import Positions, beats, directions, positions_at
 from skyarchive.settings import Settings
 
-_TABLES = ("updates", "carry", "snapshots", "objects", "skyline", "reigns")
+_TABLES = ("updates", "carry", "snapshots", "objects", "skyline", "reigns", "runs")
 _NUMBER = re.compile(r"\d{1,18}")
 
 
@@ -214,8 +214,8 @@ class Questions:
 
     def _is_computed(self, period: str) -> bool:
         """Whether the step ran for a period: one in which nobody lived has no rows."""
-        runs = f"select 1 from {self._schema}.runs where step = 'skyline' and period = '{period}' limit 1"
-        return bool(list(self._lake.query(runs).rows))
+        runs = f"select 1 from {self._schema}.runs where step = 'skyline' and period = ? limit 1"
+        return bool(self._rows(runs, [period]))
 
     def _positions(self, moment: Moment) -> Positions:
         before = self._before(moment.period)

@@ -30,10 +30,24 @@ def _skyline(workshop: Workshop, periods: list[str]) -> Outcome:
     return skyline_periods(workshop, periods)
 
 
+def _frequent(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.frequenting import frequent_periods
+
+    return frequent_periods(workshop, periods)
+
+
+def _external(workshop: Workshop, periods: list[str]) -> Outcome:
+    from skyarchive.recording import external_periods
+
+    return external_periods(workshop, periods)
+
+
 _RUN: dict[str, Callable[[Workshop, list[str]], Outcome]] = {
     "ingest": _ingest,
     "derive": _derive,
     "skyline": _skyline,
+    "frequent": _frequent,
+    "external": _external,
 }
 
 

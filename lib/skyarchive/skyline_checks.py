@@ -113,9 +113,9 @@ def judge(
     return Judged(rows, wrong)
 
 
-def sampled(seed: str, first: int, last: int) -> list[int]:
+def sampled(seed: str, first: int, last: int, count: int = AUDITED) -> list[int]:
     """The last snapshot, where every fault before it may show, and some others: always the same ones, so that a
     failure can be seen again."""
     span = last - first + 1
-    draws = (int(hashlib.sha256(f"{seed} {n}".encode()).hexdigest(), 16) for n in range(AUDITED - 1))
+    draws = (int(hashlib.sha256(f"{seed} {n}".encode()).hexdigest(), 16) for n in range(count - 1))
     return sorted({last, *(first + draw % span for draw in draws)}) if span > 0 else []

@@ -41,7 +41,7 @@ def skyline_periods(workshop: Workshop, periods: list[str], method: Method = "wi
                 _assert_ready(workshop.archive, ledger, period)
                 ready.append(period)
             except NotPublishedError as error:
-                outcome.refuse([period], str(error))
+                outcome.refuse([period], str(error), too_early=True)
         if ready:
             updates = sum(ledger.of("derive")[period].rows_out for period in ready)
             with fitting_work(workshop.spark, updates >= _LARGE_UPDATES):

@@ -8,7 +8,9 @@ from skyarchive.definition import Definition
 from skyarchive.inventory import Inventory
 from skyarchive.lake import UNVERSIONED, Lake
 from skyarchive.ledger import Ledger, Publication
+from skyarchive.looking_back import frequent_inputs, looked_into
 from skyarchive.reading.files import files_fingerprint
+from skyarchive.record_status import external_inputs
 from skyarchive.settings import Settings
 
 State = Literal["absent", "current", "stale", "unfinished"]
@@ -166,9 +168,58 @@ def _skyline_state(
     return _definition_state(definition, published)
 
 
+def _frequent_state(
+    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], status: PeriodStatus
+) -> StepState:
+    period = status.period
+    published = ledger.of("frequent").get(period)
+    if published is None:
+        return StepState("absent")
+    own = _definition_state(definition, published)
+    if own.state != "current":
+        return own
+    if status.steps["skyline"].state != "current":
+        return StepState("stale", status.steps["skyline"].why)
+    known = {key: value for key, value in published.input_fingerprints.items() if key != "definition"}
+    inputs = frequent_inputs(definition, ledger, period)
+    if known != inputs:
+        changed = {key for key in known | inputs if known.get(key) != inputs.get(key)}
+        if changed & {"snapshots", f"skyline {period}"}:
+            return StepState("stale", "its skylines changed")
+        return StepState("stale", f"it looks back into {min(changed).split()[-1]}, whose skylines changed")
+    back = looked_into(definition, ledger, period)
+    behind = [before for before in earlier if before.period in back and before.steps["skyline"].state == "stale"]
+    if behind:
+        return StepState("stale", f"it looks back into {behind[0].period}, which is stale")
+    return StepState("current")
+
+
+def _external_state(
+    definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], status: PeriodStatus
+) -> StepState:
+    published = ledger.of("external").get(status.period)
+    if published is None:
+        return StepState("absent")
+    if status.steps["ingest"].state != "current":
+        return StepState("stale", status.steps["ingest"].why)
+    inputs = external_inputs(definition, ledger, status.period)
+    changed = [name for name, value in inputs.items() if published.input_fingerprints.get(name) != value]
+    before = ledger.period_before(status.period)
+    if "raw" in changed:
+        return StepState("stale", "its raw rows changed")
+    if changed:
+        return StepState("stale", f"{before} now ends with something else" if before else "it is now the first period")
+    predecessor = next((state for state in reversed(earlier) if state.period == before), None)
+    if predecessor and predecessor.steps["external"].state == "stale":
+        return StepState("stale", f"it follows {before}, which is stale")
+    return _definition_state(definition, published)
+
+
 _STATES: dict[str, Callable[[Definition, Ledger, list[PeriodStatus], PeriodStatus], StepState]] = {
     "derive": _derive_state,
     "skyline": _skyline_state,
+    "frequent": _frequent_state,
+    "external": _external_state,
 }
 """How every step after the first stands: from the ledger, the periods before, and the period's steps before it."""
 

@@ -1,4 +1,5 @@
-"""`make bench`: what the steps cost on generated data, the kernels against others, the skyline step against no kernel.
+"""`make bench`: what the steps cost on generated data, the kernels against others, the skyline step against no kernel,
+frequent objects against counting, unbeaten rows of large tables against SQL, moocore and only reading.
 
 Prints tables and writes them to bench/results.json. Figures of one run are comparable with each other, not with
 those of another machine or hour.
@@ -12,6 +13,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import external_kernels
+import external_step
+import frequent_step
 import kernels
 import monitoring
 import skyline_step
@@ -77,9 +81,12 @@ def steps() -> list[dict[str, Any]]:
 TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
     "counters": ("Dominance tests saved by MBR pruning (SYN)", lambda quick: kernels.counters(200 if quick else 1000)),
+    "external_kernels": ("Skylines of files in bounded memory, window 1 %, one core", external_kernels.rows),
     "monitoring": ("Watching live: messages per client and snapshot", monitoring.rows),
     "monitoring_quality": ("Watching live: recall and precision", monitoring.quality),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
+    "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
+    "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 

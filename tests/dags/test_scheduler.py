@@ -12,7 +12,7 @@ import pytest
 from dags.conftest import DAYS, Place, write_day
 
 pytestmark = pytest.mark.slow
-RESULTS = ("raw", "snapshots", "updates", "objects", "carry", "skyline")
+RESULTS = ("raw", "snapshots", "updates", "objects", "carry", "skyline", "frequent")
 
 
 def contents(place: Place, **settings: str) -> dict[str, list[dict[str, Any]]]:
@@ -26,7 +26,8 @@ def test_a_backfill_backwards_equals_a_run_in_order(place: Place, tmp_path: Path
     assert told == [f"{day}:" for day in reversed(DAYS)]
     for day in DAYS:
         assert place.task_states("shops_ingest", day) == {"ingest": "success", "derive": "success"}
-        assert place.task_states("shops_compute", day)["skyline"] == "success"
+        # The later day's may come so late that the earlier one is there: then that one's refresh computes it.
+        assert place.task_states("shops_compute", day)["skyline"] in ("success", "skipped")
     (runs,) = place.database("select count(*) from dag_run where dag_id = 'shops_compute'")[0]
     assert runs == len(DAYS)
     states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
@@ -56,7 +57,7 @@ def test_a_correction_refreshes_what_is_stale_and_a_gap_is_skipped(place: Place)
     assert answer.returncode == 0, answer.stderr
     assert place.task_states("shops_ingest", "2024-01-07") == {"ingest": "skipped", "derive": "skipped"}
     assert "no raw file for 2024-01-07" in place.log_of("shops_ingest", "ingest")
-    assert place.task_states("shops_compute", DAYS[0]) == {"skyline": "success", "refresh": "success"}
+    assert place.task_states("shops_compute", DAYS[0]) == dict.fromkeys(("skyline", "frequent", "refresh"), "success")
     newest = place.rows("select period, step from shops.runs order by started desc limit 5")
     assert {(row["period"], row["step"]) for row in newest} >= {(DAYS[1], "derive"), (DAYS[1], "skyline")}
     states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
@@ -113,7 +114,7 @@ def start_and_reach_ingest(place: Place, day: str) -> None:
     """A backfill of a new day that is in the middle of its first task."""
     write_day(place.raw, day)
     place.skyarchive("backfill", "shops", "--periods", day, "--no-wait")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while place.task_states("shops_ingest", day).get("ingest") != "running":
         assert time.monotonic() < deadline
         time.sleep(0.2)

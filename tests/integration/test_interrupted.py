@@ -32,11 +32,12 @@ from skyarchive.cli import main
 main()
 """
 INGESTED, DERIVED = ("raw",), ("snapshots", "updates", "objects", "carry")
-TABLES = (*INGESTED, *DERIVED, "quarantine", "skyline")
+TABLES = (*INGESTED, *DERIVED, "quarantine", "skyline", "frequent", "external")
 
 
 ALSO = ("after ingest raw", "after ingest quality", "before derive updates", "after derive updates",
-        "after derive carry", "before skyline skyline", "after skyline skyline", "before skyline runs")  # fmt: skip
+        "after derive carry", "before skyline skyline", "after skyline skyline", "before skyline runs",
+        "after frequent frequent", "after external external")  # fmt: skip
 
 
 @pytest.mark.slow
@@ -56,7 +57,11 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     _wait_for_the_jvm_to_go(here)
     after = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
-    published = {"ingest": (), "derive": INGESTED, "skyline": INGESTED + DERIVED}[where.split()[0]]
+    computed = (*INGESTED, *DERIVED)
+    published = {
+        "ingest": (), "derive": INGESTED, "skyline": computed, "frequent": (*computed, "skyline"),
+        "external": (*computed, "skyline", "frequent"),
+    }[where.split()[0]]  # fmt: skip
     for table in TABLES:
         assert (after[table] == before[table]) == (table not in published), table
     assert here.states("synthetic")["00002"] == "unfinished"

@@ -1,96 +1,21 @@
 """The skyline step against brute force over the whole timeline: any parts, any order; its checks; questions."""
 
 import json
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
-from conftest import Home, make_home
+from conftest import Home, as_settings
 from oracle import skylines as oracle
+from places import PERIODS, Rows, rows, truth
 from skyarchive import skylining
-from skyarchive.names import STEPS
 from skyarchive.questions import Questions
-from skyarchive.running import refresh, run_steps
-from skyarchive.selection import Selection
+from skyarchive.running import refresh
 from skyarchive.skyline_checks import judge
 from skyarchive.skylining import skyline_periods
-
-PLACES = """
-name: places
-title: Places with many equals
-source: {format: csv, files: "*.csv"}
-period: {column: step, by: block, size: 15}
-columns:
-  step: {type: bigint, required: true}
-  item: {type: string, required: true}
-  cost: {type: double}
-  worth: {type: double}
-  closed: {type: boolean}
-object: {column: item}
-derive: {method: updates, order: {by: [step]}, gone: closed}
-attributes:
-  cost: {better: lower}
-  worth: {better: higher}
-"""
-PERIODS = ["00000", "00001", "00002", "00003"]
-Rows = list[dict[str, Any]]
-
-
-def write_places(folder: Path) -> None:
-    """Steps 0..59 with ties, equal places, closings, a time when all are closed, and a period where nothing moves
-    but one place that is beaten before and after."""
-    chance = random.Random(5)
-    lines = ["step,item,cost,worth,closed"]
-    for step in range(60):
-        for item in range(9):
-            if step == 40:
-                lines.append(f"{step},p{item},,,true")
-            elif (step, item) == (35, 8) or chance.random() < (0.3 if step < 30 else 0.02 if step < 40 else 0.8):
-                closed = chance.random() < 0.15
-                cost = chance.choice(["-0.0", "0", "1", "2", "3"])
-                lines.append(f"{step},p{item},{cost},{chance.randint(0, 4)},{str(closed).lower()}")
-    folder.mkdir(parents=True)
-    (folder / "places.csv").write_text("\n".join(lines) + "\n")
-
-
-@pytest.fixture(scope="module")
-def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    home = make_home(tmp_path_factory.mktemp("places"))
-    definitions = home.folder / "definitions"
-    definitions.mkdir()
-    (definitions / "places.yaml").write_text(PLACES)
-    home.settings = replace(home.settings, archives=str(definitions))
-    write_places(home.raw / "places")
-    outcomes = run_steps(home.workshop("places"), Selection(), STEPS)
-    assert [outcome.refused for outcome in outcomes] == [{}, {}, {}]
-    return home
-
-
-def rows(home: Home, sql: str) -> Rows:
-    answer = home.workshop("places").lake.query(sql)
-    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-
-
-def truth(home: Home) -> tuple[list[set[str]], list[dict[str, Any]]]:
-    """Every snapshot's skyline by definition, and the timeline."""
-    timeline = rows(home, "select * from places.snapshots order by snapshot")
-    updates = rows(home, "select * from places.updates order by snapshot, object")
-    names = sorted({row["object"] for row in updates})
-    cost = [np.nan if row["cost"] is None else row["cost"] for row in updates]
-    worth = [np.nan if row["worth"] is None else -row["worth"] for row in updates]
-    log = oracle.Log(
-        np.array([row["snapshot"] for row in updates], np.int32),
-        np.array([names.index(row["object"]) for row in updates], np.int32),
-        [np.array(cost), np.array(worth)],
-        len(timeline),
-    )
-    return [{names[item] for item in members} for members in oracle.skylines(log)], timeline
 
 
 def expected_rows(answers: list[set[str]], timeline: Rows) -> Rows:
@@ -294,7 +219,7 @@ def test_changes_lead_from_one_answer_to_the_other(places: Home) -> None:
 def test_a_question_that_cannot_be_answered_is_explained(
     places: Home, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
 ) -> None:
-    _as_settings(monkeypatch, places)
+    as_settings(monkeypatch, places)
     answers, _ = truth(places)
     empty = next(at for at, members in enumerate(answers) if at > 0 and not members)
     command, *rest = (str(empty) if argument == "EMPTY" else argument for argument in arguments)
@@ -305,7 +230,7 @@ def test_a_question_that_cannot_be_answered_is_explained(
 
 
 def test_the_commands_print_one_list_and_draw(places: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _as_settings(monkeypatch, places)
+    as_settings(monkeypatch, places)
     answers, _ = truth(places)
     found = places.command("skyline", "places", "--at", "10", "--format", "json")
     assert {row["object"] for row in found.rows} == answers[10]
@@ -317,8 +242,3 @@ def test_the_commands_print_one_list_and_draw(places: Home, monkeypatch: pytest.
     assert "<svg" in picture.read_text()
     beaten = places.command("why", "places", "p1", "--at", "10", "--format", "json").rows
     assert all(row["object"] == "p1" and "dominator" in row for row in beaten)
-
-
-def _as_settings(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
-    for name in ("warehouse", "raw", "archives", "master"):
-        monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", str(getattr(home.settings, name)))

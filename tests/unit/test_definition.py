@@ -98,6 +98,20 @@ MISTAKES = {
     "a rule without reason": ("object:", "refuse: [{when: x < 0}]\nobject:", ["refuse.0.reason: is missing"]),
     "gone from nowhere": (METHOD, METHOD.replace("snapshots", "updates") + ", gone: g", ["derive.gone", "'g'"]),
     "a career without ratio": (METHOD, "method: career, order: {by: [day]}, more_than: 3", ["attributes.x", "`ratio:"]),
+    "a share of nothing": (
+        "object:", "frequent: [{theta: 0, window: 5}]\nobject:", ["frequent.0.theta: must be above 0", "it is 0"],
+    ),
+    "a share above all": ("object:", "frequent: [{theta: 1.1, window: 5}]\nobject:", ["frequent.0.theta", "at most 1"]),
+    "too fine a share": ("object:", "frequent: [{theta: 0.1234567, window: 5}]\nobject:", ["6 decimal places"]),
+    "no window": ("object:", "frequent: [{theta: 0.5, window: 0}]\nobject:", ["frequent.0.window", "from 1 to"]),
+    "half a window": ("object:", "frequent: [{theta: 0.5, window: 2.5}]\nobject:", ["frequent.0.window", "integer"]),
+    "a typo in a query": (
+        "object:", "frequent: [{theta: 0.5, windows: 5}]\nobject:", ["windows: is not a field", "theta, window"],
+    ),
+    "a query twice": (
+        "object:", "frequent: [{theta: 0.5, window: 5}, {theta: '0.50', window: 5}]\nobject:",
+        ["frequent: θ 0.5 over 5 snapshots is there twice"],
+    ),
     "half a ratio": ("better: lower", "better: lower, ratio: [x]", ["attributes.x.ratio"]),
     "a market of others": (
         METHOD, "method: market, date: day, close: x, window: 2, decimals: 2", ["attributes:", "`beta` and `slope`"],

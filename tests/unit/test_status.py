@@ -11,6 +11,10 @@ import pytest
 from delta_log import RUNS, Archive, SparkTable, run
 from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition
+from skyarchive.frequency import Query
+from skyarchive.lake import Lake
+from skyarchive.ledger import Ledger
+from skyarchive.looking_back import frequent_inputs, looked_into
 from skyarchive.reading.files import files_fingerprint, raw_files
 from skyarchive.settings import Settings
 from skyarchive.status import NOTHING, PeriodStatus, StepState, period_statuses
@@ -18,6 +22,8 @@ from skyarchive.status import NOTHING, PeriodStatus, StepState, period_statuses
 SCHEMA = pa.schema([*RUNS, *((name, pa.string()) for name in ("input_fingerprints", "output_fingerprints", "details"))])
 TABLE = pa.schema([("period", pa.string()), ("x", pa.int64())])
 NAMED = "player_box_{}.parquet"
+SNAPSHOTS, WINDOW = 7, 5
+"""Of every period, and of the query: it reaches into the period before and no further."""
 
 
 class World:
@@ -25,10 +31,12 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(warehouse=str(folder / "warehouse"), raw=str(folder / "raw"))
-        self.definition: Definition = Catalog(Settings(raw="no such folder")).get("nba")
+        self.definition: Definition = Catalog(Settings(raw="no such folder")).get("nba").model_copy(
+            update={"frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})], "external": None}
+        )
         archive = Archive(folder / "warehouse")
         self.runs = archive.table("runs", SCHEMA)
-        self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates", "skyline")}
+        self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates", "skyline", "frequent")}
         self.clock = datetime(2026, 1, 1, tzinfo=UTC)
         self.ends: dict[str, str] = {}
 
@@ -42,7 +50,7 @@ class World:
 
     def commit(self, step: str, period: str) -> int:
         """What a run leaves that was killed before it published."""
-        table: SparkTable = self.tables[{"ingest": "raw", "derive": "updates", "skyline": "skyline"}[step]]
+        table: SparkTable = self.tables[{"ingest": "raw", "derive": "updates"}.get(step, step)]
         return table.replace(period, [{"x": 1}], run("killed", step, period))
 
     def ingest(self, period: str, content: str = "rows") -> None:
@@ -59,9 +67,13 @@ class World:
         self.ends[f"start of {period}"] = starts["carry"]
         self.ends[f"updates {period}"] = updates
 
-    def skyline(self, period: str) -> None:
+    def skyline(self, period: str, content: str = "") -> None:
         inputs = {"updates": self.ends[f"updates {period}"], "snapshots": "", "carry": self.ends[f"start of {period}"]}
-        self._publish("skyline", period, {"skyline": self.commit("skyline", period)}, inputs, {"skyline": ""})
+        self._publish("skyline", period, {"skyline": self.commit("skyline", period)}, inputs, {"skyline": content})
+
+    def frequent(self, period: str) -> None:
+        inputs = frequent_inputs(self.definition, Ledger.read(Lake(self.settings), "nba"), period)
+        self._publish("frequent", period, {"frequent": self.commit("frequent", period)}, inputs, {"frequent": ""})
 
     def _publish(
         self, step: str, period: str, versions: dict[str, int], inputs: dict[str, str], outputs: dict[str, str]
@@ -69,7 +81,7 @@ class World:
         self.clock += timedelta(minutes=1)
         inputs = inputs | {"definition": self.definition.fingerprint(step)}
         texts = {"output_versions": versions, "input_versions": {}, "parameters": {},
-                 "details": {"snapshots": 7, "files": []},
+                 "details": {"snapshots": SNAPSHOTS, "files": []},
                  "input_fingerprints": inputs, "output_fingerprints": outputs}  # fmt: skip
         row: dict[str, Any] = {name: json.dumps(value) for name, value in texts.items()}
         row |= {"run_id": f"run {self.clock}", "step": step, "code_version": "0.1.0", "started": self.clock}
@@ -95,6 +107,7 @@ def world(tmp_path: Path) -> World:
         world.ingest(period)
         world.derive(period, before)
         world.skyline(period)
+        world.frequent(period)
     return world
 
 
@@ -116,7 +129,7 @@ def test_raw_files_alone_are_absent_and_ingested_alone_is_unfinished(tmp_path: P
     assert world.told() == {"2010": ("absent", "raw files are there; nothing is ingested")}
     assert set(world.all()["2010"].counts.values()) == {None}
     world.ingest("2010")
-    assert world.told() == {"2010": ("unfinished", "derive has not run; skyline has not run")}
+    assert world.told() == {"2010": ("unfinished", "derive has not run; skyline has not run; frequent has not run")}
 
 
 def test_a_changed_raw_file_makes_its_period_and_the_later_ones_stale(world: World) -> None:
@@ -162,6 +175,50 @@ def test_other_updates_make_the_skylines_stale_until_they_are_computed_again(wor
     assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
 
 
+def test_other_skylines_make_frequent_stale_as_far_as_windows_reach(world: World) -> None:
+    world.skyline("2010", "others")
+    assert world.told() == {
+        "2010": ("stale", "its skylines changed"),
+        "2011": ("stale", "it looks back into 2010, whose skylines changed"),
+        "2012": CURRENT,
+    }
+    world.frequent("2010")
+    assert world.told()["2011"][0] == "stale"
+    world.frequent("2011")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+def test_the_same_skylines_again_leave_frequent_as_it_is(world: World) -> None:
+    world.derive("2010", updates="others")
+    assert world.told()["2011"] == ("stale", "it looks back into 2010, which is stale")
+    world.skyline("2010")
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
+@pytest.mark.parametrize(
+    ("window", "reached"), [(1, ["2011"]), (7, ["2011"]), (8, ["2010", "2011"]), (99, ["2010", "2011"])]
+)
+def test_windows_reach_back_as_many_periods_as_they_span(window: int, reached: list[str], world: World) -> None:
+    definition = world.definition.model_copy(
+        update={"frequent": [Query.model_validate({"theta": 1, "window": length}) for length in (1, window)]}
+    )
+    ledger = Ledger.read(Lake(world.settings), "nba")
+    assert looked_into(definition, ledger, "2012") == reached
+    assert looked_into(definition, ledger, "2010") == []
+
+
+def test_other_queries_make_only_frequent_stale(world: World) -> None:
+    other = [Query.model_validate({"theta": "0.6", "window": WINDOW})]
+    world.definition = world.definition.model_copy(update={"frequent": other})
+    steps = world.all()["2011"].steps
+    assert {step: state.state for step, state in steps.items()} == {
+        "ingest": "current", "derive": "current", "skyline": "current", "frequent": "stale",
+    }  # fmt: skip
+    assert "definition changed" in steps["frequent"].why
+    world.definition = world.definition.model_copy(update={"frequent": []})
+    assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
+
+
 def test_an_earlier_period_that_comes_late_is_where_the_next_must_start(world: World) -> None:
     world.put("2009")
     assert world.told()["2009"][0] == "absent" and world.told()["2010"] == CURRENT
@@ -188,7 +245,7 @@ def test_a_changed_definition_makes_the_steps_stale_that_depend_on_it(
     assert all("definition changed" in step.why for step in steps.values() if step.state == "stale")
 
 
-@pytest.mark.parametrize("step", ["ingest", "derive", "skyline"])
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent"])
 def test_a_killed_run_is_unfinished_and_the_others_stay(step: str, world: World) -> None:
     world.commit(step, "2011")
     told = world.told()

@@ -85,5 +85,6 @@ def _describe(settings: Settings, attributes: int, block: int) -> None:
     fixed = {name: spec for name, spec in content["columns"].items() if name not in built_in.attributes}
     content["columns"] = fixed | {name: {"type": "double"} for name in names}
     content["attributes"] = {name: {"better": "lower"} for name in names}
+    content["external"] = {"attributes": content["attributes"]}
     Definition.model_validate(content)
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")

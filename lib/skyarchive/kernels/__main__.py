@@ -1,14 +1,21 @@
 """`python -m skyarchive.kernels`: compile everything now, so that no first call has to wait for it."""
 
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
-from skyarchive.kernels import market
+from skyarchive.kernels import market, rounds
+from skyarchive.kernels.external import Method as ExternalMethod
+from skyarchive.kernels.external import external_skyline
 from skyarchive.kernels.monitoring.replaying import Query, replay
 from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order, last_rows
+from skyarchive.kernels.points import unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
 
@@ -29,6 +36,17 @@ def main() -> None:
     beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
     replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
     market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
+
+    unbeaten(columns)
+    few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
+    found = rounds.improved(few, group, np.column_stack(few), group)
+    rounds.standing(few, group, found, group)
+
+    with TemporaryDirectory(prefix="skyarchive-") as folder:
+        file = Path(folder) / "points.parquet"
+        parquet.write_table(pa.table({"x0": closes, "x1": -closes}), file)
+        for external_method in get_args(ExternalMethod):
+            external_skyline(file, ["x0", "x1"], external_method, window=2)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from skyarchive.kernels.compiling import entry_point, inlined
 
 PRUNERS = 4
 _EVERY_PRUNER = (1 << PRUNERS) - 1
-CANDIDATES = 256
+CANDIDATES = 32
+"""Members that are followed through the chunk: those that beat most at its start."""
 SAMPLE = 256
 WORTH_IT = 0.5
 """Share of the sample that must be pruned for the filter to pay."""
@@ -25,6 +26,30 @@ _BLOCK = 2048
 """Rows that are looked at together: their columns are still in the cache when the kept ones are copied."""
 _NOT_PRUNED, _PRUNED = -2, -1
 """In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
+
+
+@inlined
+def _pick(members, latest, sample, strength, covered, candidates):  # type: ignore[no-untyped-def]
+    """Takes as candidates the members that beat most of the sample where they are at the chunk's start; gives how
+    many. `strength` and `covered` are room to work, a place per member and per point of the sample."""
+    for at in range(len(members)):
+        covered[:] = 1
+        for axis in range(len(sample)):
+            value = latest[members[at], axis]
+            for row in range(len(covered)):
+                covered[row] &= np.uint8(sample[axis, row] >= value)
+        strength[at] = 0
+        for row in range(len(covered)):
+            strength[at] += covered[row]
+    count = min(len(members), len(candidates))
+    for pick in range(count):
+        best = 0
+        for at in range(len(members)):
+            if strength[at] > strength[best]:
+                best = at
+        candidates[pick] = members[best]
+        strength[best] = -1
+    return count
 
 
 @inlined
@@ -112,10 +137,14 @@ def _choose(corners, fit, sample, covers, is_open, pruners):  # type: ignore[no-
 
 @entry_point
 def _prepare(  # type: ignore[no-untyped-def]
-    addresses, begin, item, candidates, latest, slot, corners, fit, rows, sample, covers, is_open, pruners
+    addresses, begin, item, members, latest, slot, strength,
+    followed, corners, fit, rows, sample, covers, is_open, pruners,
 ):
     """Sets the pruners (NaN where there are no more) for the log's rows from `begin` on with these objects; gives
     whether pruning pays."""
+    size = fill_sample(addresses, begin, len(item), sample)
+    points = sample[:, :size]
+    candidates = followed[: _pick(members, latest, points, strength, is_open[:size], followed)]
     for at in range(len(candidates)):
         slot[candidates[at]] = at
         fit[at] = True
@@ -126,8 +155,7 @@ def _prepare(  # type: ignore[no-untyped-def]
     _raise_corners(addresses, begin, item, slot, corners, fit, rows)
     for at in range(len(candidates)):
         slot[candidates[at]] = -1
-    size = fill_sample(addresses, begin, len(item), sample)
-    pruned = _choose(corners[: len(candidates)], fit, sample[:, :size], covers[:, :size], is_open[:size], pruners)
+    pruned = _choose(corners[: len(candidates)], fit, points, covers[:, :size], is_open[:size], pruners)
     return pruned >= WORTH_IT * size
 
 
@@ -286,7 +314,11 @@ class ChunkFilter:
             np.empty((longest_chunk, width)),
             np.empty(longest_chunk, np.bool_),
         )
-        self._corners = (np.empty((CANDIDATES, width)), np.empty(CANDIDATES, np.bool_))
+        self._corners = (
+            np.empty(CANDIDATES, np.int32),
+            np.empty((CANDIDATES, width)),
+            np.empty(CANDIDATES, np.bool_),
+        )
         self._sample = (
             np.empty((width, SAMPLE)),
             np.empty((CANDIDATES, SAMPLE), np.uint8),
@@ -303,7 +335,7 @@ class ChunkFilter:
         if self._rest > 0:
             self._rest -= 1
         elif len(members):
-            self._choose(begin, end, members[:: -(-len(members) // CANDIDATES)])
+            self._choose(begin, end, members)
         if not self.is_on:
             self._pruners[:] = np.nan
         return self._back[: _review(self.latest, self._pruners, self._last, self._back)]
@@ -320,10 +352,10 @@ class ChunkFilter:
             _note_last(self._item[begin:end], self._last)
         _carry(self._addresses, begin, self._last, self.latest)
 
-    def _choose(self, begin: int, end: int, candidates: np.ndarray) -> None:
+    def _choose(self, begin: int, end: int, members: np.ndarray) -> None:
         rows = (self._addresses, begin, self._item[begin:end])
-        tables = (self.latest, self._slot, *self._corners, self._kept.item, *self._sample, self._pruners)
-        self.is_on = _prepare(*rows, candidates, *tables)
+        tables = (self.latest, self._slot, self._back, *self._corners, self._kept.item, *self._sample, self._pruners)
+        self.is_on = _prepare(*rows, members, *tables)
         if self.is_on:
             self._longer_rest = 1
         else:

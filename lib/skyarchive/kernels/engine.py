@@ -18,6 +18,7 @@ from skyarchive.kernels.intervals import DONE, has_room, note
 from skyarchive.kernels.links import ABSENT, FLAGS, HEAD, MEMBER, NOBODY, WITNESS, new_links
 from skyarchive.kernels.members import CROWDED, HINT, SNAPSHOT, TALLY, TOUCHED
 from skyarchive.kernels.moves import IS_TOUCHED, TO_LOOK_AT, arrive, depart, put, touch
+from skyarchive.kernels.sketches import SCALES, set_scales
 
 _IN_CROWD = 2
 """A bit of a node's flags, beside IS_TOUCHED."""
@@ -27,24 +28,27 @@ class Engine(NamedTuple):
     """Everything that stands between two calls. Nodes are the objects and, last, the crowd."""
 
     points: np.ndarray
-    """float64[nodes + 1, m]: where each node is. The crowd's row says where the crowd is (NaN: there is none), and
-    one more row remembers where a moving node comes from."""
+    """float64[nodes + 3, m]: where each node is. The crowd's row says where the crowd is (NaN: there is none); then
+    come the scales of the sketches, and a row that remembers where a moving node comes from."""
     links: np.ndarray
     values: np.ndarray
     nodes: np.ndarray
+    """The members' lists, see `members`."""
     lists: np.ndarray
     """int32[4, nodes or m]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
     complete; a moving node's old ranks."""
     tally: np.ndarray
 
 
-def new_engine(n_objects: int, crowd: np.ndarray) -> Engine:
+def new_engine(n_objects: int, crowd: np.ndarray, sample: np.ndarray) -> Engine:
+    """For this crowd (NaN: there is none) and positions like those of the sample."""
     n_nodes, width = n_objects + 1, len(crowd)
-    points = np.empty((n_nodes + 1, width))
+    points = np.empty((n_nodes + SCALES + 1, width))
     points[n_objects] = crowd
+    set_scales(points, sample)
     tally = np.zeros(TALLY, np.int64)
     tally[SNAPSHOT] = tally[HINT] = -1
-    values, nodes = np.empty((width, n_nodes)), np.empty((width, n_nodes), np.int32)
+    values, nodes = np.empty((width, n_nodes)), np.empty((width + 1, n_nodes), np.int32)
     return Engine(points, new_links(n_nodes), values, nodes, np.empty((4, max(n_nodes, width)), np.int32), tally)
 
 

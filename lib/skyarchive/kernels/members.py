@@ -1,7 +1,7 @@
 """The skyline's members in one sorted list per attribute.
 
 `values[axis]` are the members' values on an attribute, ascending, and `nodes[axis]` whose they are; `tally[SIZE]`
-is the number of members.
+is the number of members. After the lists, `nodes[m]` has every member's sketch, by node.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from skyarchive.kernels.compiling import inlined, inner
 from skyarchive.kernels.dominance import beats
 from skyarchive.kernels.links import MEMBER, NOBODY, WITNESS
+from skyarchive.kernels.sketches import may_beat, redrawn, sketch
 
 SIZE, TOUCHED, HINT, SNAPSHOT, CROWDED = 0, 1, 2, 3, 4
 """Places in `tally`: members; nodes touched in this snapshot; the witness found last; the snapshot; objects in the
@@ -67,10 +68,29 @@ def _close_up(part):  # type: ignore[no-untyped-def]
         part[at] = part[at + 1]
 
 
+@inlined
+def sketch_of(points, nodes, node):  # type: ignore[no-untyped-def]
+    """A member's."""
+    return np.int64(np.uint32(nodes[points.shape[1], node]))
+
+
+@inlined
+def note_sketch(points, nodes, node):  # type: ignore[no-untyped-def]
+    """Of a new member."""
+    nodes[points.shape[1], node] = np.int32(sketch(points, node))
+
+
+@inlined
+def renew_sketch(points, nodes, node, axis):  # type: ignore[no-untyped-def]
+    """Of a member that moved on one attribute."""
+    nodes[points.shape[1], node] = np.int32(redrawn(points, node, axis, sketch_of(points, nodes, node)))
+
+
 @inner
 def enlist(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
     """Puts a node into the lists."""
     size = tally[SIZE]
+    note_sketch(points, nodes, node)
     for axis in range(points.shape[1]):
         value = points[node, axis]
         rank = first_above(values, axis, size, value)
@@ -129,9 +149,10 @@ def search_witness(points, links, values, nodes, tally, node):  # type: ignore[n
         if rank < fewest:
             fewest = rank
             best = axis
+    own = sketch(points, node)
     for at in range(fewest - 1, -1, -1):
         rival = int(nodes[best, at])
-        if beats(points, rival, node):
+        if may_beat(sketch_of(points, nodes, rival), own) and beats(points, rival, node):
             tally[HINT] = rival
             return rival
     return NOBODY

@@ -14,7 +14,18 @@ from skyarchive.kernels.links import (
     link,
     unlink,
 )
-from skyarchive.kernels.members import SIZE, TOUCHED, enlist, first_at_least, relocate, search_witness, strike
+from skyarchive.kernels.members import (
+    SIZE,
+    TOUCHED,
+    enlist,
+    first_at_least,
+    relocate,
+    renew_sketch,
+    search_witness,
+    sketch_of,
+    strike,
+)
+from skyarchive.kernels.sketches import may_beat, sketch
 
 IS_TOUCHED = 1
 """A bit of a node's flags."""
@@ -95,9 +106,11 @@ def _settle_orphans(points, links, values, nodes, lists, tally, node, all_of_the
 
 
 @inlined
-def _mark_if_beaten(points, links, lists, node, rival, count):  # type: ignore[no-untyped-def]
-    """Collects a member, after the `count` so far, if the node beats it and it was not collected before."""
-    if beats(points, node, rival) and links[rival, WITNESS] == MEMBER:  # in this order: few are beaten
+def _mark_if_beaten(points, links, nodes, lists, node, own, rival, count):  # type: ignore[no-untyped-def]
+    """Collects a member, after the `count` so far, if the node, whose sketch is `own`, beats it and it was not
+    collected before."""
+    might = may_beat(own, sketch_of(points, nodes, rival))
+    if might and beats(points, node, rival) and links[rival, WITNESS] == MEMBER:  # in this order: few are beaten
         links[rival, WITNESS] = IN_BETWEEN
         lists[_FOUND, count] = rival
         count += 1
@@ -105,18 +118,18 @@ def _mark_if_beaten(points, links, lists, node, rival, count):  # type: ignore[n
 
 
 @inlined
-def _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count):  # type: ignore[no-untyped-def]
+def _beaten_in_slab(points, links, values, nodes, lists, size, node, own, axis, rank, count):  # type: ignore[no-untyped-def]
     """Collects the members that a node beats where it is and did not beat where it comes from: they are in a slab
     it crossed getting better. `rank` is that of the old value; the slab is closed, as members that stood exactly
-    where the node was are among them."""
+    where the node was are among them. `own` is the node's sketch."""
     old = len(points) - 1
     at = rank - 1
     while at >= 0 and values[axis, at] >= points[node, axis]:
-        count = _mark_if_beaten(points, links, lists, node, int(nodes[axis, at]), count)
+        count = _mark_if_beaten(points, links, nodes, lists, node, own, int(nodes[axis, at]), count)
         at -= 1
     at = rank
     while at < size and values[axis, at] == points[old, axis]:
-        count = _mark_if_beaten(points, links, lists, node, int(nodes[axis, at]), count)
+        count = _mark_if_beaten(points, links, nodes, lists, node, own, int(nodes[axis, at]), count)
         at += 1
     return count
 
@@ -127,10 +140,11 @@ def _beaten_by_mover(points, links, values, nodes, lists, tally, node):  # type:
     count = 0
     old = len(points) - 1
     size = tally[SIZE]
+    own = sketch(points, node)
     for axis in range(points.shape[1]):
         if points[node, axis] < points[old, axis]:
             rank = first_at_least(values, axis, size, points[old, axis])
-            count = _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count)
+            count = _beaten_in_slab(points, links, values, nodes, lists, size, node, own, axis, rank, count)
     return count
 
 
@@ -146,8 +160,9 @@ def _beaten_by_newcomer(points, links, values, nodes, lists, tally, node):  # ty
             begin = rank
             best = axis
     count = 0
+    own = sketch(points, node)
     for at in range(begin, size):
-        count = _mark_if_beaten(points, links, lists, node, int(nodes[best, at]), count)
+        count = _mark_if_beaten(points, links, nodes, lists, node, own, int(nodes[best, at]), count)
     return count
 
 
@@ -175,12 +190,13 @@ def arrive(points, links, values, nodes, lists, tally, node, is_new):  # type: i
 
 
 @inlined
-def _winner_in_slab(points, values, nodes, size, node, axis, rank):  # type: ignore[no-untyped-def]
+def _winner_in_slab(points, values, nodes, size, node, own, axis, rank):  # type: ignore[no-untyped-def]
     """A member that beats a member where that moved to, or NOBODY: it is in a slab crossed getting worse."""
     at = rank
     while at < size and values[axis, at] <= points[node, axis]:
-        if beats(points, nodes[axis, at], node):
-            return int(nodes[axis, at])
+        rival = int(nodes[axis, at])
+        if may_beat(sketch_of(points, nodes, rival), own) and beats(points, rival, node):
+            return rival
         at += 1
     return NOBODY
 
@@ -193,13 +209,17 @@ def _move_member(points, links, values, nodes, lists, tally, node, worse):  # ty
     witness = NOBODY
     count = 0
     for axis in range(points.shape[1]):
+        if points[node, axis] != points[old, axis]:
+            renew_sketch(points, nodes, node, axis)
+    own = sketch_of(points, nodes, node)
+    for axis in range(points.shape[1]):
         if points[node, axis] != points[old, axis] and witness == NOBODY:
             rank = first_at_least(values, axis, size, points[old, axis])
             lists[_RANKS, axis] = rank
             if points[node, axis] > points[old, axis]:
-                witness = _winner_in_slab(points, values, nodes, size, node, axis, rank)
+                witness = _winner_in_slab(points, values, nodes, size, node, own, axis, rank)
             else:
-                count = _beaten_in_slab(points, links, values, nodes, lists, size, node, axis, rank, count)
+                count = _beaten_in_slab(points, links, values, nodes, lists, size, node, own, axis, rank, count)
     if witness != NOBODY:  # then nobody was collected: who beats the node would beat them
         _demote(points, links, values, nodes, lists, tally, node, old, witness)
     else:

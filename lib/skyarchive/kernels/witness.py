@@ -14,10 +14,12 @@ from skyarchive.kernels.members import SIZE
 
 UPDATES_PER_OBJECT = 32
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
+CACHED_OBJECTS, LONGER = 1 << 14, 4
+"""With more objects than these, chunks are so many times longer: looking at everybody after each waits for memory."""
 SHORTEST_CHUNK = 1 << 14
 FIRST_CHUNK = 1 << 12
 """In updates."""
-CROWD_SAMPLE = 512
+SAMPLE = 512
 CROWD_SHARE = 1 / 16
 """A position is a crowd when it is this share of a sample of the updates."""
 _NO_FLAGS = np.empty(0, np.bool_)
@@ -27,7 +29,8 @@ def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]
     """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
     is nobody yet who could prune; after that no chunk is longer than all before it, as those who prune well may still
     have to come."""
-    longest = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
+    per_object = UPDATES_PER_OBJECT * (LONGER if n_objects > CACHED_OBJECTS else 1)
+    longest = max(per_object * n_objects, SHORTEST_CHUNK)
     borders = [0, int(np.searchsorted(snapshot, snapshot[0], side="right"))]
     while borders[-1] < len(snapshot):
         size = min(max(borders[-1], FIRST_CHUNK), longest)
@@ -36,18 +39,21 @@ def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]
     return list(pairwise(borders))
 
 
-def crowd_of(columns: Sequence[np.ndarray]) -> np.ndarray:
+def sample_of(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Some positions of the log, a row each."""
+    step = -(-len(columns[0]) // SAMPLE)
+    # No -0.0, which would sort like 0.0 and look different.
+    return np.column_stack([column[::step] for column in columns]) + 0.0
+
+
+def crowd_of(sample: np.ndarray) -> np.ndarray:
     """The position where very many objects stand, or NaN."""
-    step = -(-len(columns[0]) // CROWD_SAMPLE)
-    sample = (
-        np.column_stack([column[::step] for column in columns]) + 0.0
-    )  # no -0.0, which would sort like 0.0 and look different
     sample = sample[np.lexsort(sample.T)]
     starts = np.flatnonzero(np.r_[True, (sample[1:] != sample[:-1]).any(axis=1)])
     lengths = np.diff(np.r_[starts, len(sample)])
     largest = int(np.argmax(lengths))
     if lengths[largest] < max(CROWD_SHARE * len(sample), 2):
-        return np.full(len(columns), np.nan)
+        return np.full(sample.shape[1], np.nan)
     return sample[starts[largest]]
 
 
@@ -64,7 +70,8 @@ def _frozen(values: np.ndarray) -> np.ndarray:
 
 def intervals(snapshot: np.ndarray, item: np.ndarray, columns: Columns, n_snapshots: int, n_objects: int) -> Intervals:
     """The intervals of a checked log."""
-    engine = new_engine(n_objects, crowd_of(columns.arrays))
+    sample = sample_of(columns.arrays)
+    engine = new_engine(n_objects, crowd_of(sample), sample)
     book = Book(n_objects)
     borders = chunk_borders(snapshot, n_objects)
     pruning = ChunkFilter(snapshot, item, columns, n_objects, max(end - begin for begin, end in borders))

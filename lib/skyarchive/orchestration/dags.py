@@ -138,7 +138,8 @@ def _step(archive: str, step: str, outlets: list[Asset]) -> Any:
 
 
 def _refresh(archive: str) -> Any:
-    @task(doc_md=docs.REFRESH.format(archive=archive))
+    # After a step that was skipped, too: it waits for other periods, and this is what computes it in the end.
+    @task(trigger_rule="none_failed", doc_md=docs.REFRESH.format(archive=archive))
     def refresh(**context: Any) -> list[str]:
         from skyarchive.orchestration.tasks import refresh_stale
 

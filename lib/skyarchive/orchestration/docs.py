@@ -59,7 +59,30 @@ runs.
 Computes the intervals during which nobody beat an object, at every snapshot of the period: `{archive}.skyline`.
 A sample of snapshots is checked by brute force before it is published.
 
+**If it is skipped:** an earlier period was published in the meantime, so its updates start from something else now;
+`refresh` computes both again.
+
 Look at it: `skyarchive reigns {archive} --top 20`, `skyarchive skyline {archive} --at TIME`
+""",
+    "frequent": """\
+Computes, for every query (theta, window) of the archive's definition, the intervals during which an object was
+unbeaten in at least theta of the last snapshots: `{archive}.frequent`. Windows reach back into earlier periods, as many
+as they span. A sample of snapshots is counted again in `{archive}.skyline` before it is published.
+
+**If it is skipped:** the skylines of a period that it looks back into are not there yet, or no longer fit; `refresh`
+computes it when they are.
+
+Look at it: `skyarchive frequent {archive} --theta 0.8 --window 100 --at TIME`, for any theta and window
+""",
+    "external": """\
+Finds the records that no other record ever seen up to the end of the period beats: `{archive}.external`. It starts from
+those of the period before (which it computes first, if they are not there) and the period's raw rows. Samples of the
+rows are compared by brute force before it is published.
+
+**If it fails:** the log names the expectation or the expression of the definition that cannot be computed. Nothing was
+published, and the last good version stays.
+
+Look at it: `skyarchive external {archive}`
 """,
 }
 

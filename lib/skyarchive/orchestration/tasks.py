@@ -19,7 +19,7 @@ from skyarchive.workshop import Workshop
 
 def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Asset]) -> dict[str, Any]:
     """Runs a step for the run's period and tells the outlets of it."""
-    from skyarchive.running import known_periods, raise_refusals, run_steps
+    from skyarchive.running import known_periods, raise_refusals, refusals, run_steps
     from skyarchive.selection import Selection
 
     period = period_of(context)
@@ -29,7 +29,10 @@ def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Ass
                 f"{archive} has no raw file for {period} in {workshop.settings.raw_folder / archive} yet. When it is "
                 f"there, clear this task, or run: skyarchive backfill {archive} --periods {period}"
             )
-        raise_refusals(run_steps(workshop, Selection(period), [step]))
+        outcomes = run_steps(workshop, Selection(period), [step])
+        if any(period in outcome.too_early for outcome in outcomes):
+            raise AirflowSkipException(f"{'; '.join(refusals(outcomes))}. When the others are there, refresh does it.")
+        raise_refusals(outcomes)
         published = workshop.ledger().of(step)[period]
     for outlet in outlets:
         context["outlet_events"][outlet].add_partitions(period)

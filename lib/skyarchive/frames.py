@@ -1,0 +1,134 @@
+"""Skylines of any Spark DataFrame, and of any table in Spark SQL: no archive needed.
+
+    from skyarchive import skyline
+    skyline(hotels, {"price": "lower", "stars": "higher"}, group="city").show()
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import udtf
+from pyspark.sql.types import StructType
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn, UserDefinedTableFunction
+
+from skyarchive.errors import SettingError
+from skyarchive.preferences import Better, Direction, checked_preferences
+from skyarchive.steps.external import Plan, check_types, unbeaten_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SQL_NAME = "skyline"
+_ENTRY = re.compile(r"\s*(?:`([^`]+)`|(\w+))\s+(?:(\w+)|\(([^()]*)\))\s*(?:,|$)")
+"""A column, perhaps in backticks, and a direction or, in brackets, a partial order."""
+_ROWS_AT_ONCE = 1 << 14
+
+
+def skyline(
+    df: DataFrame, attributes: Mapping[str, Better], group: str | Sequence[str] | None = None, plan: Plan = "tree"
+) -> DataFrame:
+    """The rows of `df` that no other row beats: none is at least as good on every attribute and better on one. With
+    all their columns, and all of several equal ones.
+
+    `attributes` says for every column which way is better: `lower`, `higher`, or a partial order of its values as
+    chains with the best first, `{"order": [["gold", "silver"], ["gold", "wood"]]}`. Rows whose attribute is null or NaN
+    take no part. With `group`, a column or several, rows are compared within their group. Numbers are compared as
+    doubles; dates, times and truth values can be compared, too.
+
+    The default plan is lazy, like any transformation. `passes` reads the rows several times, at once, and needs no
+    worker to hold the answer; `auto` looks at some rows and decides.
+    """
+    groups = [group] if isinstance(group, str) else list(group or ())
+    return unbeaten_rows(df, attributes, groups, plan)
+
+
+def register_sql(spark: SparkSession, name: str = SQL_NAME) -> None:
+    """Makes the table function known to a session:
+
+        select * from skyline(table(hotels), 'price lower, stars higher')
+        select * from skyline(table(hotels), 'price lower, stars higher', 'city')
+
+    Instead of a direction, a partial order stands in brackets: `medal (gold > silver > bronze; gold > wood)`. The third
+    argument, columns with commas between them, is the group.
+    """
+    spark.udtf.register(name, cast(UserDefinedTableFunction, udtf(_SkylineFunction)))
+
+
+def parsed_attributes(text: Any) -> dict[str, Better]:
+    """The attributes in a text such as `price lower, stars higher, medal (gold > silver; gold > wood)`."""
+    found: dict[str, Better] = {}
+    at = 0
+    while isinstance(text, str) and at < len(text):
+        entry = _ENTRY.match(text, at)
+        if entry is None:
+            break
+        quoted, plain, direction, order = entry.groups()
+        chains = [[value.strip() for value in chain.split(">")] for chain in (order or "").split(";")]
+        found[quoted or plain] = cast(Direction, direction) if direction else {"order": chains}
+        at = entry.end()
+    if not found or at < len(text):
+        raise SettingError(
+            f"{text!r} does not say which columns count and which way is better: write 'price lower, stars higher'."
+        )
+    return found
+
+
+@dataclass
+class _Analyzed(AnalyzeResult):
+    """The table's columns, how its rows come together, and the attributes for the workers."""
+
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+class _SkylineFunction:
+    """The rows of a table that no other row (of their group) beats."""
+
+    def __init__(self, analyze_result: _Analyzed) -> None:
+        self._attributes = checked_preferences(analyze_result.attributes)
+        self._rows: list[Row] = []
+        self._members = 0
+
+    @staticmethod
+    def analyze(rows: AnalyzeArgument, attributes: AnalyzeArgument, group: AnalyzeArgument | None = None) -> _Analyzed:
+        """The columns are the table's; its rows come together by group, or all together."""
+        if not rows.isTable or not isinstance(rows.dataType, StructType):
+            raise SettingError("The first argument of skyline is a table: write skyline(table(hotels), 'price lower').")
+        parsed = parsed_attributes(attributes.value)
+        groups = [part.strip() for part in str(group.value).split(",")] if group and group.value else []
+        check_types(rows.dataType, checked_preferences(parsed), groups)
+        return _Analyzed(
+            schema=rows.dataType,
+            withSinglePartition=not groups,
+            partitionBy=[PartitioningColumn(f"`{column}`") for column in groups],
+            attributes=parsed,
+        )
+
+    def eval(self, rows: Row, attributes: Any, group: Any = None) -> None:
+        self._rows.append(rows)
+        if len(self._rows) >= max(_ROWS_AT_ONCE, 2 * self._members):
+            self._reduce()
+
+    def terminate(self) -> Iterator[tuple[Any, ...]]:
+        self._reduce()
+        for row in self._rows:
+            yield tuple(row)
+
+    def _reduce(self) -> None:
+        from skyarchive.kernels.points import unbeaten
+
+        if self._rows:
+            member = unbeaten(self._costs())
+            self._rows = [row for row, stays in zip(self._rows, member, strict=True) if stays]
+        self._members = len(self._rows)
+
+    def _costs(self) -> "list[np.ndarray]":
+        import pyarrow as pa
+
+        return [
+            cost
+            for preference in self._attributes
+            for cost in preference.costs(pa.array([row[preference.column] for row in self._rows]))
+        ]

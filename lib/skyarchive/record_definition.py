@@ -1,0 +1,90 @@
+"""What the skyline of all records of an archive is asked over: the field `external` of an archive definition."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from skyarchive.names import checked_column
+
+RECORD_COLUMNS = frozenset({"period", "group_key", "file", "row", "object", "name"})
+"""Columns of `external`, and of answers from it, beside the attributes."""
+
+
+class RankOrder(BaseModel):
+    """A partial order of an attribute's values: chains, each with the best value first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    order: list[Any] = Field(min_length=1)
+
+    @field_validator("order")
+    @classmethod
+    def _is_an_order(cls, value: list[Any]) -> list[Any]:
+        from skyarchive.errors import SettingError
+        from skyarchive.kernels.orders import PartialOrder, chains_of
+
+        try:
+            order = PartialOrder.from_chains(chains_of(value))
+        except SettingError as error:
+            raise ValueError(str(error)) from None
+        if any(not isinstance(named, str) for named in order.values):
+            raise ValueError("its values must be texts: put them in quotes")
+        return value
+
+
+class RecordAttribute(BaseModel):
+    """One attribute of a record, which way is better, and what it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    better: Literal["lower", "higher"] | RankOrder
+    value: str | None = None
+    """Spark SQL over the raw columns; left out: the column of the attribute's name."""
+
+    @property
+    def is_ranked(self) -> bool:
+        return isinstance(self.better, RankOrder)
+
+
+class External(BaseModel):
+    """Records are the raw rows that count; the unbeaten of all that were ever seen are kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    attributes: Annotated[dict[str, RecordAttribute], Field(min_length=1, max_length=16)]
+    group: list[str] = []
+    """Spark SQL over the raw columns, such as a column's name: one skyline for every combination of their values."""
+
+    @field_validator("attributes")
+    @classmethod
+    def _names_are_free(cls, value: dict[str, RecordAttribute]) -> dict[str, RecordAttribute]:
+        for name in value:
+            checked_column(name)
+        taken = sorted(RECORD_COLUMNS & {name.lower() for name in value})
+        if taken:
+            raise ValueError(f"{taken[0]!r} is a column of the result table; give the attribute another name")
+        return value
+
+    @property
+    def numbers(self) -> list[str]:
+        """The attributes that are numbers."""
+        return [name for name, attribute in self.attributes.items() if not attribute.is_ranked]
+
+    def preferences(self) -> dict[str, Any]:
+        """The attributes as `skyline` takes them."""
+        found: dict[str, Any] = {}
+        for name, attribute in self.attributes.items():
+            better = attribute.better
+            found[name] = {"order": better.order} if isinstance(better, RankOrder) else better
+        return found
+
+    def check_columns(self, known: Iterable[str]) -> None:
+        """Refuse an attribute without a value whose column does not exist; expressions are Spark's to judge."""
+        columns = list(known)
+        for name, attribute in self.attributes.items():
+            if attribute.value is None and name not in columns:
+                raise ValueError(
+                    f"external.attributes.{name}: there is no column {name!r}; give its `value`, or one of the columns "
+                    f"{', '.join(columns)}"
+                )

@@ -1,0 +1,81 @@
+"""Which records were never beaten: asked from the published table, without Spark."""
+
+from skyarchive.definition import Definition
+from skyarchive.duck import quoted
+from skyarchive.errors import NotPublishedError, SettingError
+from skyarchive.lake import Lake
+from skyarchive.questions import Answer
+from skyarchive.settings import Settings
+
+_SHOWN_GROUPS = 12
+
+
+class RecordQuestions:
+    """The unbeaten records of an archive."""
+
+    def __init__(self, settings: Settings, definition: Definition) -> None:
+        if definition.external is None:
+            raise SettingError(
+                f"The definition of {definition.name} does not ask for records: give it a field `external` with the "
+                f"attributes of a record, and run: skyarchive run {definition.name} --steps external"
+            )
+        self._external = definition.external
+        self._schema = definition.name
+        lake = Lake(settings)
+        if "external" not in lake.published_versions(self._schema):
+            raise NotPublishedError(f"{self._schema} has no records yet; run: skyarchive run {self._schema}")
+        tables = [table for table in ("external", "objects", "runs") if table in lake.tables(self._schema)]
+        self._session = lake.connect([(self._schema, table) for table in tables])
+
+    def unbeaten(self, period: str | None, group: str | None) -> Answer:
+        """The records that no other one up to the end of a period beats; the last period if none is named."""
+        period = self._period(period)
+        self._check_group(period, group)
+        attributes = ", ".join(f"r.{quoted(name)}" for name in self._external.attributes)
+        chosen = "and r.group_key = $group" if group is not None else ""
+        best = next(iter(self._external.attributes.items()))
+        direction = "desc" if best[1].better == "higher" else "asc"
+        rows = self._session.execute(
+            f"""
+            select r.group_key, r.object, coalesce(n.name, r.object), {attributes}, r.file, r.row
+            from {self._schema}.external r left join (
+                select object, arg_max(name, period) as name from {self._schema}.objects
+                where period <= $period group by object) n using (object)
+            where r.period = $period {chosen}
+            order by r.group_key, r.{quoted(best[0])} {direction}, r.object, r.file, r.row
+            """,
+            {"period": period} | ({} if group is None else {"group": group}),
+        ).fetchall()
+        columns = ["group_key", "object", "name", *self._external.attributes, "file", "row"]
+        if not self._external.group:
+            columns, rows = columns[1:], [row[1:] for row in rows]
+        what = f"records of {self._schema} up to {period}" + (f" in {group}" if group else "")
+        return Answer(columns, rows, f"{len(rows)} {what} are beaten by no other.")
+
+    def _period(self, period: str | None) -> str:
+        known = [row[0] for row in self._session.execute(
+            f"select distinct period from {self._schema}.runs where step = 'external' order by period"
+        ).fetchall()]  # fmt: skip
+        if period is None:
+            return known[-1]
+        if period not in known:
+            raise SettingError(
+                f"{self._schema} has no records up to {period}: they are computed for {known[0]} to {known[-1]}; "
+                f"run: skyarchive run {self._schema} --periods {period} --steps external"
+            )
+        return period
+
+    def _check_group(self, period: str, group: str | None) -> None:
+        if group is None:
+            return
+        if not self._external.group:
+            raise SettingError(f"The records of {self._schema} have no groups: its definition names no external.group.")
+        known = [row[0] for row in self._session.execute(
+            f"select distinct group_key from {self._schema}.external where period = ? order by 1", [period]
+        ).fetchall()]  # fmt: skip
+        if group not in known:
+            more = " ..." if len(known) > _SHOWN_GROUPS else ""
+            raise SettingError(
+                f"{self._schema} has no group {group!r} up to {period}; groups are "
+                f"{', '.join(map(repr, known[:_SHOWN_GROUPS]))}{more}."
+            )

@@ -1,0 +1,205 @@
+"""The external step: raw rows of some periods, and the unbeaten records before them, into `external`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from skyarchive.definition import Definition
+from skyarchive.deriving import chains
+from skyarchive.errors import NotPublishedError
+from skyarchive.fingerprints import EMPTY, fingerprints_by_period
+from skyarchive.ledger import Ledger
+from skyarchive.lock import writing
+from skyarchive.preferences import checked_preferences
+from skyarchive.publishing import Outcome, PeriodRecord, Run
+from skyarchive.quality import load_suite, preload
+from skyarchive.record_checks import AUDITED, FIGURES, Judged, judge
+from skyarchive.record_status import external_inputs, needs_carry
+from skyarchive.session import fitting_work
+from skyarchive.steps.external.chains import unbeaten_so_far
+from skyarchive.steps.external.choosing import chosen_plan
+from skyarchive.steps.external.failures import explained
+from skyarchive.steps.external.records import records
+from skyarchive.steps.external.workers import GROUP, Question
+from skyarchive.workshop import Workshop
+
+STEP = "external"
+_LARGE_ROWS = 1_000_000
+"""Raw rows that count as large."""
+
+
+def external_periods(workshop: Workshop, periods: list[str]) -> Outcome:
+    """Find the periods' unbeaten records; neighbours go together in one run. Earlier periods that have none yet are
+    computed, too: what is unbeaten up to a period cannot be known without them."""
+    preload(workshop.settings.master)
+    outcome = Outcome(STEP)
+    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+        workshop.tables.discard_unpublished()
+        ledger = workshop.ledger()
+        for chain in chains(ledger, _with_missing(ledger, periods)):
+            ledger = workshop.ledger()
+            try:
+                _assert_ready(workshop, ledger, chain)
+            except NotPublishedError as error:
+                outcome.refuse(chain, str(error), too_early=True)
+                continue
+            rows = sum(ledger.of("ingest")[period].rows_out for period in chain)
+            with fitting_work(workshop.spark, rows >= _LARGE_ROWS), explained(workshop.archive):
+                _compute(workshop, ledger, chain, outcome)
+    return outcome
+
+
+def _with_missing(ledger: Ledger, periods: list[str]) -> list[str]:
+    """The periods and, before each, those that are ingested and have no unbeaten records yet."""
+    wanted = set(periods)
+    for period in periods:
+        before = ledger.period_before(period)
+        while before is not None and before not in ledger.of(STEP) and before not in wanted:
+            wanted.add(before)
+            before = ledger.period_before(before)
+    return sorted(wanted)
+
+
+def _assert_ready(workshop: Workshop, ledger: Ledger, chain: list[str]) -> None:
+    archive = workshop.archive
+    for period in chain:
+        if period not in ledger.of("ingest"):
+            raise NotPublishedError(
+                f"{archive} {period} is not ingested; run: skyarchive run {archive} --periods {period}"
+            )
+        before = ledger.period_before(period)
+        if needs_carry(workshop.definition) and before is not None and before not in ledger.of("derive"):
+            raise NotPublishedError(
+                f"{archive} {period} needs what {before} ends with, and {before} is not derived; "
+                f"run: skyarchive derive {archive} --periods {before}"
+            )
+    before = ledger.period_before(chain[0])
+    if before is not None and before not in ledger.of(STEP):
+        raise NotPublishedError(
+            f"{archive} {chain[0]} starts from the unbeaten records up to {before}, and they are not there; "
+            f"run: skyarchive run {archive} --periods {before} --steps {STEP}"
+        )
+
+
+@dataclass
+class _Results:
+    """The rows to be written and what was counted in them."""
+
+    frame: DataFrame
+    fingerprints: dict[str, tuple[int, str]]
+    records: dict[str, int]
+    judged: Judged
+
+
+def _compute(workshop: Workshop, ledger: Ledger, periods: list[str], outcome: Outcome) -> None:
+    own, start = _records(workshop, ledger, periods)
+    run = Run(workshop, STEP, {"plan": _plan(workshop.definition, ledger, periods, own)})
+    run.input_versions = {"raw": ledger.versions["raw"]}
+    if start is not None:
+        run.input_versions[STEP] = ledger.versions[STEP]
+        if needs_carry(workshop.definition):
+            run.input_versions["carry"] = ledger.versions["carry"]
+    kept: list[DataFrame] = []
+    try:
+        with run.phase("computing", periods):
+            results = _results(run, ledger, periods, own, start, kept)
+        with run.phase("checking", periods):
+            good = _checked(run, results, periods, outcome)
+        if good:
+            with run.phase("writing", good):
+                chosen = results.frame.where(F.col("period").isin(good))
+                ordered = chosen.coalesce(1).sortWithinPartitions("period", "group_key", "object", "file", "row")
+                run.replace(STEP, ordered, good)
+        run.keep_quality(periods)
+        if good:
+            run.publish(_publication(run, ledger, results, good))
+            outcome.published += good
+    finally:
+        for frame in kept:
+            frame.unpersist()
+
+
+def _records(workshop: Workshop, ledger: Ledger, periods: list[str]) -> tuple[DataFrame, DataFrame | None]:
+    """The periods' records, and the unbeaten ones before them."""
+    tables, definition = workshop.tables, workshop.definition
+    rows = tables.read("raw", ledger.versions["raw"], periods).where(definition.counts)
+    before = ledger.period_before(periods[0])
+    carry = None
+    if before is not None and needs_carry(definition):
+        carry = tables.read("carry", ledger.versions["carry"], [before]).where("object is not null")
+    own = records(rows, definition, carry)
+    return own, None if before is None else tables.read(STEP, ledger.versions[STEP], [before])
+
+
+def _plan(definition: Definition, ledger: Ledger, periods: list[str], own: DataFrame) -> Literal["tree", "passes"]:
+    assert definition.external is not None
+    question = Question(checked_preferences(definition.external.preferences()), grouped=True)
+    rows = sum(ledger.of("ingest")[period].rows_out for period in periods)
+    return chosen_plan(own.withColumn(GROUP, F.col("group_key")), question, rows)
+
+
+def _results(
+    run: Run, ledger: Ledger, periods: list[str], own: DataFrame, start: DataFrame | None, kept: list[DataFrame]
+) -> _Results:
+    workshop = run.workshop
+    external = workshop.definition.external
+    assert external is not None
+    frame = unbeaten_so_far(own, start, periods, external.preferences(), run.parameters["plan"])
+    columns = workshop.tables.contract(STEP).columns
+    frame = frame.select(*columns).persist()
+    kept.append(frame)
+    fingerprints = fingerprints_by_period(frame, [column for column in columns if column != "period"])
+    sample, counts = _sample(ledger, periods, own)
+    judged = judge(
+        workshop.lake, workshop.definition, ledger.versions["raw"], periods,
+        None if start is None else start.toArrow(), frame.toArrow(), sample,
+    )  # fmt: skip
+    return _Results(frame, fingerprints, counts, judged)
+
+
+def _sample(ledger: Ledger, periods: list[str], own: DataFrame) -> tuple[pa.Table, dict[str, int]]:
+    """Some records of each period, always the same ones; and how many there are."""
+    sizes = {period: max(ledger.of("ingest")[period].rows_out // AUDITED, 1) for period in periods}
+    step = F.create_map(*(F.lit(value) for pair in sizes.items() for value in pair))[F.col("period")]
+    picked = own.where(F.pmod(F.xxhash64("file", "row"), step) == 0)
+    counted = own.groupBy("period").agg(F.count("*").alias("n")).collect()
+    return picked.toArrow(), dict(counted)
+
+
+def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) -> list[str]:
+    """The periods up to the first that fails a check: what follows it would stand on it."""
+    external = run.workshop.definition.external
+    assert external is not None
+    figures = run.workshop.spark.createDataFrame(results.judged.rows, FIGURES)
+    good = run.check(figures, load_suite("external_periods"), STEP, periods, outcome)
+    for period in set(periods) - set(good):
+        misjudged = results.judged.misjudged[period][:5]
+        if misjudged:
+            outcome.refused[period] += f"\n  misjudged: {', '.join(misjudged)}"
+    if good:
+        good = run.check(results.frame, load_suite("external", attributes=external.numbers), STEP, good, outcome)
+    failed = [n for n, period in enumerate(periods) if period not in good]
+    for period in periods[failed[0] :] if failed else ():
+        outcome.refuse([period], f"{run.workshop.archive} {period} follows a period that was refused.")
+    return periods[: failed[0]] if failed else periods
+
+
+def _publication(run: Run, ledger: Ledger, results: _Results, periods: list[str]) -> dict[str, PeriodRecord]:
+    definition = run.workshop.definition
+    published: dict[str, PeriodRecord] = {}
+    inputs = external_inputs(definition, ledger, periods[0])
+    for period in periods:
+        rows, fingerprint = results.fingerprints.get(period, (0, EMPTY))
+        own = external_inputs(definition, ledger, period) | {"external": inputs["external"]}
+        published[period] = PeriodRecord(
+            rows_in=ledger.of("ingest")[period].rows_out,
+            rows_out=rows,
+            input_fingerprints=own | {"definition": definition.fingerprint(STEP)},
+            output_fingerprints={STEP: fingerprint},
+            details={"records": results.records.get(period, 0)},
+        )
+        inputs = {"external": fingerprint}
+    return published

@@ -1,0 +1,62 @@
+"""Which plan: the tree wherever its last merge fits into one worker.
+
+The tree reads the rows once, the passes at least three times, so where both can do it the tree is the faster: `make
+bench` shows by how much. But the last merge of the tree holds all unbeaten rows at once, and the passes never do. So
+the skyline of some first rows and that of the first half of them are computed. How it grew between them tells how large
+it will be for all rows: it grows with a power of their number, near 0 where attributes agree and near 1 where they are
+at odds. If that many rows are more than a worker should hold, the passes it is.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from skyarchive.kernels.points import unbeaten
+from skyarchive.steps.external.workers import Batches, Question
+
+PROBE = 20_000
+"""Rows that are looked at."""
+MOST_BYTES = 512 << 20
+"""What the last merge may hold."""
+_WIDE = 256
+"""Bytes of a row that is wide for a record."""
+_RARE = 0.01
+"""With a smaller share of unbeaten rows there is no need to count them all."""
+
+
+def chosen_plan(rows: DataFrame, question: Question, count: int | None = None) -> Literal["tree", "passes"]:
+    """Looks at some rows, and counts all of them only if many of these are unbeaten and `count`, no less than their
+    number, is not known. So few that even all of them would fit need no look."""
+    if count is not None and count <= MOST_BYTES // _WIDE:
+        return "tree"
+    schema = "seen bigint, half bigint, members bigint, bytes bigint"
+    found = rows.limit(PROBE).repartition(1).mapInArrow(partial(_probed, question), schema).collect()
+    seen, half, members, size = found[0] if found else (0, 0, 0, 0)
+    if members <= _RARE * seen:
+        return "tree"
+    expected = expected_bytes(seen, half, members, size, rows.count() if count is None else count)
+    return "tree" if expected <= MOST_BYTES else "passes"
+
+
+def expected_bytes(seen: int, half: int, members: int, size: int, rows: int) -> float:
+    """Size of all unbeaten rows of `rows`, if `seen` of them, `size` bytes, have `members` and the first half of those
+    has `half`."""
+    growth = min(max(math.log2(members / half) if half else 1.0, 0.0), 1.0)
+    return members * (rows / seen) ** growth * size / seen
+
+
+def _probed(question: Question, batches: Batches) -> Iterator[pa.RecordBatch]:
+    gathered = list(batches)
+    if not gathered:
+        return
+    table = pa.Table.from_batches(gathered)
+    costs, groups = question.costs(table), question.groups(table)
+    half = table.num_rows // 2
+    first = unbeaten([column[:half] for column in costs], None if groups is None else groups[:half])
+    counts = [table.num_rows, int(first.sum()), int(unbeaten(costs, groups).sum()), table.nbytes]
+    yield pa.RecordBatch.from_arrays([pa.array(np.array([n])) for n in counts], ["seen", "half", "members", "bytes"])

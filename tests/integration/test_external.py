@@ -1,0 +1,235 @@
+"""The external step: every period's answer is what the definition gives for all records up to its end."""
+
+import csv
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from conftest import Home, as_settings, make_home
+from oracle import records as oracle
+from skyarchive import recording
+from skyarchive.record_checks import judge
+from skyarchive.recording import external_periods
+from skyarchive.running import refresh, run_steps
+from skyarchive.selection import Selection
+
+SHOPS = """
+name: shops
+title: Shops by their best days
+source: {format: csv, files: "*.csv", period_in_name: '(\\d+)'}
+period: {column: year}
+columns:
+  year: {type: int, required: true}
+  day: {type: int, required: true}
+  shop: {type: string, required: true}
+  cost: {type: double, min: 0}
+  sales: {type: bigint}
+  grade: {type: string}
+  town: {type: string}
+  open: {type: boolean}
+counts: open
+unique: [year, day, shop]
+object: {column: shop}
+derive: {method: updates, order: {by: [year, day], step_seconds: 1}}
+attributes:
+  cost: {better: lower}
+external:
+  attributes:
+    cost: {better: lower}
+    per_day: {better: higher, value: sales / 2}
+    grade: {better: {order: [[A, B], [A, C], [B, D], [C, D]]}}
+  group: [town]
+"""
+GRADES = [("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")]
+WAYS: dict[str, Any] = {"cost": "lower", "per_day": "higher", "grade": GRADES}
+YEARS = ["2001", "2002", "2003"]
+NAMES = ["year", "day", "shop", "cost", "sales", "grade", "town", "open"]
+Rows = list[dict[str, Any]]
+
+
+def write_year(folder: Path, year: str, seed: int) -> None:
+    chance = random.Random(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"shops{year}.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(NAMES)
+        for day in range(1, 31):
+            for shop in range(4):
+                sales = chance.randint(0, 9)
+                cost = "" if chance.random() < 0.05 else sales + chance.randint(0, 3)
+                out.writerow([
+                    year, day, f"s{shop}", -1 if chance.random() < 0.02 else cost,
+                    "" if chance.random() < 0.05 else sales, chance.choice(["A", "B", "B", "C", "C", "D", ""]),
+                    chance.choice(["X", "Y", ""]), chance.random() < 0.9,
+                ])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """Three years of shops, run in one job."""
+    home = make_home(tmp_path_factory.mktemp("shops"))
+    definitions = home.folder / "definitions"
+    definitions.mkdir()
+    (definitions / "shops.yaml").write_text(SHOPS)
+    home.settings = replace(home.settings, archives=str(definitions))
+    for seed, year in enumerate(YEARS):
+        write_year(home.raw / "shops", year, seed)
+    workshop = home.workshop("shops")
+    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
+    assert [outcome.refused for outcome in outcomes] == [{}] * 4
+    return home
+
+
+@pytest.fixture
+def shops(built: Home, tmp_path: Path) -> Home:
+    """A copy of it for one test."""
+    shutil.copytree(built.folder, tmp_path, dirs_exist_ok=True)
+    settings = {name: str(tmp_path / name) for name in ("warehouse", "raw")}
+    return Home(tmp_path, replace(built.settings, archives=str(tmp_path / "definitions"), **settings))
+
+
+def truth(home: Home) -> list[tuple[Any, ...]]:
+    """Every year's unbeaten records as its files say, a record at a time."""
+    found: list[tuple[Any, ...]] = []
+    seen: Rows = []
+    for year in YEARS:
+        with (home.raw / "shops" / f"shops{year}.csv").open() as file:
+            for number, row in enumerate(csv.DictReader(file), start=1):
+                if row["open"] == "True" and row["cost"] != "-1":  # others do not count, or are refused
+                    seen.append({
+                        "file": f"shops{year}.csv", "row": number, "object": row["shop"], "group_key": row["town"],
+                        "cost": float(row["cost"]) if row["cost"] else None,
+                        "per_day": int(row["sales"]) / 2 if row["sales"] else None, "grade": row["grade"] or None,
+                    })  # fmt: skip
+        best = oracle.unbeaten(seen, WAYS, ["group_key"])
+        found += [(year, r["group_key"], r["file"], r["row"], r["object"], *(r[name] for name in WAYS)) for r in best]
+    return sorted(found)
+
+
+def table(home: Home, columns: str = "*") -> list[tuple[Any, ...]]:
+    return sorted(home.workshop("shops").lake.query(f"select {columns} from shops.external").rows)
+
+
+def test_every_year_s_answer_is_what_its_files_give(shops: Home) -> None:
+    wanted = truth(shops)
+    assert table(shops) == wanted
+    # The data has what makes it hard: records that stay, records that are beaten later, several groups.
+    by_year = {year: {row[1:] for row in wanted if row[0] == year} for year in YEARS}
+    assert by_year["2001"] & by_year["2002"] and by_year["2001"] - by_year["2002"]
+    assert {row[1] for row in wanted} == {"", "X", "Y"}
+
+
+def test_year_by_year_and_by_passes_give_the_same(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = table(shops)
+    assert external_periods(shops.workshop("shops"), ["2002"]).published == ["2002"]
+    monkeypatch.setattr(recording, "_plan", lambda *rest: "passes")
+    assert external_periods(shops.workshop("shops"), ["2003"]).published == ["2003"]
+    assert table(shops) == before
+    assert refresh(shops.workshop("shops")) == []
+
+
+def test_a_correction_is_followed_as_far_as_it_matters(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
+    file = shops.raw / "shops" / "shops2002.csv"
+    lines = file.read_text().splitlines()
+    # A record that nobody is better than comes in 2002: 2002 and 2003 are other than they were.
+    file.write_text("\n".join([*lines, "2002,40,s1,0,99,A,X,True"]) + "\n")
+    assert shops.states("shops") == {"2001": "current", "2002": "stale", "2003": "stale"}
+    done = [(outcome.step, period) for outcome in refresh(shops.workshop("shops")) for period in outcome.published]
+    assert [period for step, period in done if step == "external"] == ["2002", "2003"]
+    assert table(shops) == truth(shops)
+    assert sum(row[1] == "X" for row in truth(shops) if row[0] == "2003") == 1
+    # A record that others beat changes nothing after its own period.
+    file.write_text("\n".join([*lines, "2002,40,s1,0,99,A,X,True", "2002,41,s1,50,0,D,X,True"]) + "\n")
+    done = [(outcome.step, period) for outcome in refresh(shops.workshop("shops")) for period in outcome.published]
+    assert [period for step, period in done if step == "external"] == ["2002"]
+    assert table(shops) == truth(shops)
+    assert set(shops.states("shops").values()) == {"current"}
+
+
+def test_what_comes_before_is_computed_first(shops: Home) -> None:
+    shutil.rmtree(shops.folder / "warehouse")
+    workshop = shops.workshop("shops")
+    run_steps(workshop, Selection(), ["ingest"])
+    assert external_periods(workshop, ["2002"]).published == ["2001", "2002"]
+    assert table(shops) == [row for row in truth(shops) if row[0] < "2003"]
+    assert "is not ingested" in external_periods(workshop, ["2009"]).refused["2009"]
+
+
+def test_a_wrong_answer_is_never_published(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = table(shops)
+    right = recording.unbeaten_so_far
+    monkeypatch.setattr(recording, "unbeaten_so_far", lambda *rest: right(*rest).where("row % 3 <> 0"))
+    outcome = external_periods(shops.workshop("shops"), ["2002"])
+    assert outcome.published == []
+    assert "audited records outside the answer are beaten by one in it" in outcome.refused["2002"]
+    assert "misjudged:" in outcome.refused["2002"]
+    assert table(shops) == before
+
+
+def test_each_check_can_fail(shops: Home) -> None:
+    workshop = shops.workshop("shops")
+    names = ["period", "group_key", "file", "row", "object", *WAYS]
+    right = [dict(zip(names, row, strict=True)) for row in table(shops) if row[0] in ("2001", "2002")]
+    schema = pa.Table.from_pylist(right).schema
+    all_rows = [dict(zip(names, row, strict=True)) for row in table(shops)]
+    beaten = next(row for row in right if row["grade"] != "A") | {"cost": 1e6, "period": "2002"}
+
+    def figures(answer: Rows) -> dict[str, int]:
+        start = [row for row in all_rows if row["period"] == "2001"]
+        found = judge(
+            workshop.lake, workshop.definition, workshop.ledger().versions["raw"], ["2002"],
+            pa.Table.from_pylist(start, schema), pa.Table.from_pylist(answer, schema),
+            pa.Table.from_pylist([row for row in right if row["period"] == "2002"], schema),
+        )  # fmt: skip
+        return dict(zip(("repeated", "strangers", "audited", "beaten", "missed"), found.rows[0][1:], strict=True))
+
+    own = [row for row in right if row["period"] == "2002"]
+    fine = figures(own)
+    assert fine.pop("audited") > 0 and set(fine.values()) == {0}
+    assert figures([*own, own[0]])["repeated"] == 1
+    assert figures([*own, own[0] | {"row": 9999}])["strangers"] == 1
+    assert figures([*own, beaten])["beaten"] == 1
+    assert figures(own[1:])["missed"] >= 1
+
+
+def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
+    path = shops.folder / "definitions" / "shops.yaml"
+    for wrong, words in (
+        (SHOPS.replace("value: sales / 2", "value: sale / 2"), "external.attributes.per_day cannot be computed"),
+        (SHOPS.replace("[B, D], [C, D]", "[B, C]"), "column grade has the value 'D', which its partial order"),
+        (SHOPS.replace("[B, D], [C, D]", "[B, A]"), "external.attributes.grade.better"),
+        (SHOPS.replace("higher, value: sales / 2", "up, value: sales"), "external.attributes.per_day"),
+        (SHOPS.replace("value: sales / 2", "valu: sales / 2"), "allowed are better, value"),
+        (SHOPS.replace("per_day: {better: higher, value: sales / 2}", "gains: {better: higher}"), "no column 'gains'"),
+    ):
+        path.write_text(wrong)
+        answer = shops.command("run", "shops", "--periods", "2001", "--steps", "external")
+        assert answer.code == 1 and words in answer.err, answer.err
+        assert "Traceback" not in answer.err
+
+
+def test_the_question_names_the_records(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
+    wanted = [row for row in truth(shops) if row[0] == "2003"]
+    found = shops.command("external", "shops", "--format", "json").rows
+    assert [(r["group_key"], r["file"], r["row"], r["object"]) for r in found] == sorted(
+        ((g, file, row, item) for _, g, file, row, item, *_ in wanted),
+        key=lambda key: next(
+            (r[1], r[5], r[4], r[2], r[3]) for r in wanted if (r[1], r[2], r[3], r[4]) == key
+        ),
+    )  # fmt: skip
+    one = shops.command("external", "shops", "--period", "2001", "--group", "X", "--format", "json").rows
+    of_x = {(file, row) for year, town, file, row, *_ in truth(shops) if (year, town) == ("2001", "X")}
+    assert {(r["file"], r["row"]) for r in one} == of_x
+    assert all(r["name"] for r in one)
+    for wrong, words in ((["--period", "1999"], "no records up to 1999"), (["--group", "Z"], "no group 'Z'")):
+        answer = shops.command("external", "shops", *wrong)
+        assert answer.code == 1 and words in answer.err and answer.out == ""

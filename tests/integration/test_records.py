@@ -1,0 +1,234 @@
+"""Unbeaten rows on Spark: any plan, any partitions, groups, partial orders; from SQL and through Spark Connect."""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from oracle import records as oracle
+from skyarchive import register_sql, skyline
+from skyarchive.errors import SettingError
+from skyarchive.kernels.points import unbeaten
+from skyarchive.orchestration.spark_server import new_token, start_server
+from skyarchive.settings import Settings
+from skyarchive.steps.external import unbeaten_rows
+
+MEDALS = {"order": [["gold", "silver"], ["gold", "wood"]]}
+PAIRS = [("gold", "silver"), ("gold", "wood")]
+WAYS: dict[str, Any] = {"price": "lower", "stars": "higher", "medal": MEDALS}
+TRUE_WAYS: dict[str, Any] = WAYS | {"medal": PAIRS}
+SCHEMA = "id bigint, price double, stars int, medal string, city string, note string"
+
+
+def hotels(seed: int, n: int) -> list[dict[str, Any]]:
+    """Rows with ties, duplicates, missing values, and -0.0."""
+    chance = random.Random(seed)
+    rows = []
+    for number in range(n):
+        stars = chance.choice([None, *range(6)])
+        price = (stars or 0) + chance.choice([0.0, -0.0, 0.5, 1.0])  # who has more stars is dearer: many are unbeaten
+        rows.append({
+            "id": number,
+            "price": chance.choice([price] * 8 + [None, float("nan")]),
+            "stars": stars,
+            "medal": chance.choice(["gold", "silver", "wood", "silver", "wood", None]),
+            "city": chance.choice(["Lyon", "Berne", None]),
+            "note": None if number % 3 else f"note {number}",
+        })  # fmt: skip
+    return rows
+
+
+def frame(spark: SparkSession, rows: list[dict[str, Any]], partitions: int = 4) -> DataFrame:
+    values = [tuple(row.values()) for row in rows]
+    return spark.createDataFrame(values, SCHEMA).repartition(partitions)
+
+
+def ids(found: DataFrame) -> list[int]:
+    return sorted(row["id"] for row in found.collect())
+
+
+def true_ids(rows: list[dict[str, Any]], ways: dict[str, Any], group: list[str] | None = None) -> list[int]:
+    return sorted(row["id"] for row in oracle.unbeaten(rows, ways, group or []))
+
+
+@pytest.mark.parametrize("plan", ["tree", "passes"])
+@pytest.mark.parametrize("group", [None, "city"])
+def test_any_plan_gives_what_the_definition_says(spark: SparkSession, plan: Any, group: str | None) -> None:
+    rows = hotels(1, 300)
+    wanted = true_ids(rows, TRUE_WAYS, [group] if group else None)
+    found = skyline(frame(spark, rows), WAYS, group, plan)
+    assert found.columns == list(rows[0])
+    kept = {row["id"]: row["note"] for row in found.collect()}
+    assert sorted(kept) == wanted
+    assert kept == {row["id"]: row["note"] for row in rows if row["id"] in kept}
+    assert len(wanted) > len({tuple(rows[n][name] for name in WAYS) for n in wanted})  # there are duplicates
+
+
+@pytest.mark.parametrize("plan", ["tree", "passes"])
+def test_the_number_of_partitions_never_changes_the_answer(spark: SparkSession, plan: Any) -> None:
+    rows = hotels(2, 400)
+    ways = {"price": "lower", "stars": "higher"}
+    for partitions in (1, 64 if plan == "tree" else 8):
+        assert ids(skyline(frame(spark, rows, partitions), ways, plan=plan)) == true_ids(rows, ways)
+
+
+def test_rounds_with_the_smallest_window_end_with_the_same(spark: SparkSession) -> None:
+    rows = hotels(3, 60)
+    found = unbeaten_rows(frame(spark, rows, 2), WAYS, ["city", "medal"], "passes", window=12)
+    assert ids(found) == true_ids(rows, TRUE_WAYS, ["city", "medal"])
+
+
+@pytest.mark.parametrize("plan", ["tree", "passes", "auto"])
+def test_no_row_one_row_equal_rows(spark: SparkSession, plan: Any) -> None:
+    row = {"id": 1, "price": 1.0, "stars": 3, "medal": "gold", "city": None, "note": None}
+    for rows in ([], [row], [row | {"id": n} for n in range(5)], [row | {"price": None}]):
+        assert ids(skyline(frame(spark, rows, 2), WAYS, plan=plan)) == true_ids(rows, TRUE_WAYS)
+
+
+def test_from_sql(spark: SparkSession) -> None:
+    rows = hotels(4, 200)
+    frame(spark, rows).createOrReplaceTempView("hotels")
+    register_sql(spark)
+    text = "price lower, stars higher, medal (gold > silver; gold > wood)"
+    assert ids(spark.sql(f"select * from skyline(table(hotels), '{text}')")) == true_ids(rows, TRUE_WAYS)
+    chosen = "table(select * from hotels), 'price lower', 'city, medal'"
+    grouped = spark.sql(f"select id, note from skyline({chosen}) where id > 9")
+    wanted = true_ids(rows, {"price": "lower"}, ["city", "medal"])
+    assert ids(grouped) == [number for number in wanted if number > 9]
+    for wrong, words in (("price up", "'up' is no direction"), ("prize lower", "no column 'prize'")):
+        with pytest.raises(PySparkException, match=words):
+            spark.sql(f"select * from skyline(table(hotels), '{wrong}')").collect()
+
+
+@pytest.mark.parametrize(
+    ("ways", "group", "words"),
+    [
+        ({"prize": "lower"}, None, "no column 'prize'; columns are id, price"),
+        ({"price": "cheap"}, None, "'cheap' is no direction"),
+        ({"note": "lower"}, None, "note is a string, which has no lower and higher"),
+        ({"price": "lower"}, "town", "no column 'town'"),
+        ({"medal": {"order": [["gold", "wood"], ["wood", "gold"]]}}, None, "medal: .*gold"),
+    ],
+)
+def test_wrong_questions_are_told_before_anything_runs(spark: SparkSession, ways: Any, group: Any, words: str) -> None:
+    with pytest.raises(SettingError, match=words):
+        skyline(frame(spark, hotels(5, 3)), ways, group)
+    with pytest.raises(SettingError, match="is no plan"):
+        skyline(frame(spark, hotels(5, 3)), {"price": "lower"}, plan="luck")  # type: ignore[arg-type]
+
+
+def test_a_value_that_the_order_does_not_name_is_told(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException, match="column medal has the value 'wood', which its partial order"):
+        skyline(frame(spark, hotels(6, 30)), {"medal": {"order": ["gold", "silver"]}}).collect()
+
+
+CONNECTED = """
+import sys
+from pyspark.sql import SparkSession
+from skyarchive import register_sql, skyline
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+assert "connect" in type(spark).__module__
+rows = [(n, float(n * 7 % 50), n * 11 % 50, ("a", "b")[n % 2]) for n in range(1000)]
+frame = spark.createDataFrame(rows, "id bigint, price double, stars int, city string").repartition(4)
+ways = {"price": "lower", "stars": "higher"}
+register_sql(spark)
+frame.createOrReplaceTempView("hotels")
+answers = [
+    skyline(frame, ways), skyline(frame, ways, plan="passes"), skyline(frame, ways, "city", plan="auto"),
+    spark.sql("select * from skyline(table(hotels), 'price lower, stars higher')"),
+]
+print([sorted(row.id for row in answer.collect()) for answer in answers])
+"""
+
+
+def test_through_spark_connect(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = new_token()
+    settings = Settings(warehouse=str(tmp_path), master="local[2]", driver_memory="1g")
+    server = start_server(settings, port, token, tmp_path / "server.log")
+    try:
+        deadline = time.monotonic() + 90
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()[-2000:]
+            time.sleep(0.3)
+        address = f"sc://127.0.0.1:{port}/;token={token}"
+        client = subprocess.run(
+            [sys.executable, "-c", CONNECTED, address], capture_output=True, text=True, timeout=600, check=False
+        )
+    finally:
+        os.killpg(server.pid, 9)
+        server.wait()
+    rows = [{"id": n, "price": float(n * 7 % 50), "stars": n * 11 % 50, "city": "ab"[n % 2]} for n in range(1000)]
+    ways = {"price": "lower", "stars": "higher"}
+    whole, by_city = true_ids(rows, ways), true_ids(rows, ways, ["city"])
+    assert client.stdout.strip() == str([whole, whole, by_city, whole]), client.stderr[-3000:]
+
+
+HEAP_MB, LARGER = 160, 10
+TIGHT = f"""
+import resource, sys
+import pyarrow as pa
+from skyarchive import skyline
+from skyarchive.session import build_session
+from skyarchive.settings import load_settings
+
+def peak(batches):
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_arrays([pa.array([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024])], ["mb"])
+
+spark = build_session(load_settings())
+heap = spark._jvm.java.lang.Runtime.getRuntime().maxMemory() // 2**20
+assert heap <= {HEAP_MB}, heap
+table = spark.read.format("delta").option("versionAsOf", int(sys.argv[2])).load(sys.argv[1])
+ways = dict(x0="lower", x1="higher", x2="lower")
+frames = [skyline(table, ways, plan=plan).select("id") for plan in ("tree", "passes")]
+answers = [sorted(row.id for row in frame.collect()) for frame in frames]
+workers = max(row.mb for row in spark.range(8).repartition(8).mapInArrow(peak, "mb bigint").collect())
+print(answers[0] == answers[1], workers, answers[0])
+"""
+
+
+@pytest.mark.thorough
+def test_a_table_ten_times_larger_than_the_memory(tmp_path: Path) -> None:
+    width, rows, files = 10, 500_000, 0
+    chance = np.random.default_rng(8)
+    written, kept = 0, []
+    while written < LARGER * HEAP_MB * 2**20:
+        columns = {f"x{axis}": chance.random(rows) for axis in range(width)}
+        part = pa.table({"id": np.arange(rows) + files * rows} | columns)
+        write_deltalake(tmp_path / "table", part, mode="append")
+        member = unbeaten([columns["x0"], -columns["x1"], columns["x2"]])
+        kept.append(part.select(["id", "x0", "x1", "x2"]).filter(pa.array(member)))
+        written += part.nbytes
+        files += 1
+    best = pa.concat_tables(kept)
+    costs = [best.column(name).to_numpy() * sign for name, sign in (("x0", 1), ("x1", -1), ("x2", 1))]
+    wanted = sorted(best.filter(pa.array(unbeaten(costs))).column("id").to_pylist())
+    environment = os.environ | {
+        "SKYARCHIVE_DRIVER_MEMORY": f"{HEAP_MB}m",
+        "SKYARCHIVE_MASTER": "local[2]",
+        "SKYARCHIVE_WAREHOUSE": str(tmp_path),
+        "PYSPARK_SUBMIT_ARGS": "--conf spark.testing.reservedMemory=33554432 pyspark-shell",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", TIGHT, str(tmp_path / "table"), str(files - 1)],
+        env=environment, capture_output=True, text=True, timeout=1200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    same, workers, answer = done.stdout.strip().split(" ", 2)
+    assert same == "True" and answer == str(wanted)
+    assert int(workers) < 4 * HEAP_MB  # Python itself and the libraries take most of it
