@@ -52,7 +52,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
         found = _replayed(Workload(**chosen, snapshots=snapshots), window)
         name = f"{chosen['distribution']}, n {chosen['objects']}, d {chosen['dimensions']}, u {chosen['uncertainty']}"
         yield _row(name, found, chosen["objects"])
-    log = tcp_like(7776, 25_920 // scale)
+    log = tcp_like(7776, 5_000 // scale)
     feed = LogFeed(log.snapshot, log.object, log.attributes, log.n_snapshots)
     yield _row("TCP-like counts, 7776 groups", _replayed(feed, window), 7776)
 

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from conftest import Home
@@ -56,7 +55,8 @@ def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
         f"r.first_snapshot and r.last_snapshot where s.snapshot between {first} and {first + 29} group by 1 order by 1"
     )
     assert [len(members) for members in found] == [row["n"] for row in sizes]
-    assert (log.n_snapshots, log.periods) == (1000, ["00001"]) and not np.isnan(log.costs[0][log.snapshot == 0]).any()
+    (counted,) = here.sql("select count(*) n from synthetic.snapshots where period = '00001'")
+    assert (log.n_snapshots, log.periods) == (counted["n"], ["00001"])
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
         (["synthetic", "--theta", "half"], "--theta half"),
         (["synthetic", "--theta", "0.12345678"], "decimals"),
         (["synthetic", "--window", "0"], "--window 0"),
-        (["synthetic", "--window", "2001"], "longer than the 2000 snapshots"),
-        (["synthetic", "--periods", "00001", "--window", "1001"], "longer than the 1000 snapshots"),
+        (["synthetic", "--window", "2001"], "is longer than the"),
+        (["synthetic", "--periods", "00001", "--window", "1001"], "of synthetic 00001"),
         (["synthetic", "--epsilon", "1"], "--epsilon 1"),
         (["synthetic", "--delta", "0"], "--delta 0"),
         (["synthetic", "--seed", "-1"], "--seed -1"),
