@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from skyarchive.errors import SettingError
+from skyarchive.frequency import THETA_PLACES, asked_query
 from skyarchive.kernels.monitoring.feed import Feed, LogFeed
 from skyarchive.kernels.monitoring.replaying import METHODS, Query, Replay, Result, replay
 from skyarchive.kernels.monitoring.workloads import Workload
@@ -20,8 +21,6 @@ from skyarchive.workshop import Workshop
 
 STEP = "monitor"
 TABLE = "monitoring"
-DECIMALS = 6
-"""Of θ, as the tables keep it."""
 GOOD = 0.9
 """Recall and precision that an approximate method must reach to be recommended."""
 WORTH_IT = 0.9
@@ -42,23 +41,14 @@ class Parameters:
 
     def query(self) -> Query:
         """Checked, with θ as the decimal it was written as."""
-        try:
-            theta = Decimal(self.theta)
-        except InvalidOperation:
-            theta = Decimal("NaN")
-        if not (theta.is_finite() and 0 < theta <= 1):
-            raise SettingError(f"--theta {self.theta}: give a share above 0 and at most 1, such as 0.8.")
-        if theta != round(theta, DECIMALS):
-            raise SettingError(f"--theta {self.theta}: at most {DECIMALS} decimals count.")
-        if self.window < 1:
-            raise SettingError(f"--window {self.window}: give at least 1 snapshot.")
+        asked = asked_query(self.theta, self.window)
         for name, meaning in (("epsilon", "error"), ("delta", "doubt")):
             value = getattr(self, name)
             if not 0 < value < 1:
                 raise SettingError(f"--{name} {value}: the {meaning} allowed must be above 0 and below 1, such as 0.1.")
         if self.seed < 0:
             raise SettingError(f"--seed {self.seed}: give 0 or more.")
-        return Query(Fraction(theta), self.window, self.epsilon, self.delta, self.seed)
+        return Query(Fraction(asked.theta), asked.window, self.epsilon, self.delta, self.seed)
 
 
 @dataclass(frozen=True)
@@ -162,7 +152,7 @@ def _keep(run: Run, log: UpdateLog, study: Study) -> None:
         "period": periods[-1],
         "periods": span(periods),
         "run_id": run.run_id,
-        "theta": Decimal(study.parameters.theta).quantize(Decimal(1).scaleb(-DECIMALS)),
+        "theta": Decimal(study.parameters.theta).quantize(Decimal(1).scaleb(-THETA_PLACES)),
         "window_size": study.parameters.window,
         "epsilon": study.parameters.epsilon,
         "delta": study.parameters.delta,

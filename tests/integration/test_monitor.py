@@ -65,7 +65,7 @@ def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
         (["synthetic", "--theta", "0"], "--theta 0"),
         (["synthetic", "--theta", "1.1"], "--theta 1.1"),
         (["synthetic", "--theta", "half"], "--theta half"),
-        (["synthetic", "--theta", "0.12345678"], "decimals"),
+        (["synthetic", "--theta", "0.12345678"], "decimal places"),
         (["synthetic", "--window", "0"], "--window 0"),
         (["synthetic", "--window", "2001"], "is longer than the"),
         (["synthetic", "--periods", "00001", "--window", "1001"], "of synthetic 00001"),
