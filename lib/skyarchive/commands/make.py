@@ -79,12 +79,12 @@ def _describe(settings: Settings, attributes: int, block: int) -> None:
     if len(built_in.attributes) == attributes and built_in.period.size == block:
         path.unlink(missing_ok=True)
         return
-    content = built_in.model_dump(exclude_none=True, exclude_unset=True)
+    content = built_in.model_dump(mode="json", exclude_none=True, exclude_unset=True)
     names = [f"x{i}" for i in range(attributes)]
     content["period"]["size"] = block
     fixed = {name: spec for name, spec in content["columns"].items() if name not in built_in.attributes}
     content["columns"] = fixed | {name: {"type": "double"} for name in names}
     content["attributes"] = {name: {"better": "lower"} for name in names}
-    content["external"] = {"attributes": content["attributes"]}
+    content["external"] = {"attributes": {name: {"better": "lower"} for name in names}}
     Definition.model_validate(content)
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
