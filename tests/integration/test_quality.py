@@ -190,6 +190,69 @@ SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set
             "wrong": ({"wrong": 1}, {"audited snapshots have the skyline that brute force finds in the updates"}),
         },
     ),
+    "frequent": (
+        "period string, theta double, window_size int, object string, first_snapshot bigint, last_snapshot bigint",
+        {"period": "2014", "theta": 0.8, "window_size": 4, "object": "a", "first_snapshot": 3, "last_snapshot": 3},
+        NO_PERIOD
+        | {
+            "theta 0": ({"theta": 0.0}, {"theta is above 0 and at most 1"}),
+            "theta above 1": ({"theta": 1.1}, {"theta is above 0 and at most 1"}),
+            "no object": ({"object": None}, {"object is there and not empty"}),
+            "empty object": ({"object": ""}, {"object is there and not empty"}),
+            "no full window": ({"window_size": 5}, {"an interval does not begin before there is a full window"}),
+            "no window": ({"window_size": 0}, {"an interval does not begin before there is a full window"}),
+            "ends before": ({"last_snapshot": 2}, {"an interval does not end before it begins"}),
+        },
+    ),
+    "frequent_periods": (
+        "period string, overlapping bigint, outside bigint, unasked bigint, audited bigint, wrong bigint, "
+        "wrong_start bigint",
+        {"period": "2014", "overlapping": 0, "outside": 0, "unasked": 0, "audited": 3, "wrong": 0, "wrong_start": 0},
+        NO_PERIOD
+        | {
+            "overlap": ({"overlapping": 1}, {"intervals of an object and a query neither overlap nor touch"}),
+            "outside": ({"outside": 1}, {"intervals lie within their period, and continue where they reach its end"}),
+            "unasked": ({"unasked": 1}, {"every row belongs to a query of the archive's definition"}),
+            "no audit": ({"audited": 0}, {"snapshots were counted again"}),
+            "wrong": (
+                {"wrong": 1},
+                {"at audited snapshots the same objects are frequent as brute force counts in the skylines"},
+            ),
+            "start": (
+                {"wrong_start": 1},
+                {"continued_from says who was frequent at the last snapshot before the period"},
+            ),
+        },
+    ),
+    "external": (
+        "period string, group_key string, file string, row bigint, object string, x double",
+        {"period": "2014", "group_key": "", "file": "f", "row": 1, "object": "a", "x": 1.0},
+        NO_PERIOD
+        | {
+            "no group": ({"group_key": None}, {"group_key is not null"}),
+            "no file": ({"file": None}, {"file is not null"}),
+            "row": ({"row": 0}, {"row >= 1"}),
+            "no object": ({"object": None}, {"object is there and not empty"}),
+            "empty object": ({"object": ""}, {"object is there and not empty"}),
+            "missing": ({"x": None}, {"x is a finite number"}),
+            "nan": ({"x": NAN}, {"x is a finite number"}),
+            "infinite": ({"x": INF}, {"x is a finite number"}),
+        },
+    ),
+    "external_periods": (
+        "period string, repeated bigint, strangers bigint, beaten bigint, missed bigint",
+        {"period": "2014", "repeated": 0, "strangers": 0, "beaten": 0, "missed": 0},
+        NO_PERIOD
+        | {
+            "twice": ({"repeated": 1}, {"no record is there twice"}),
+            "stranger": (
+                {"strangers": 1},
+                {"every record is a raw row of the period or was unbeaten before it"},
+            ),
+            "beaten": ({"beaten": 1}, {"audited records of the answer are beaten by no other"}),
+            "missed": ({"missed": 1}, {"audited records outside the answer are beaten by one in it"}),
+        },
+    ),
 }  # fmt: skip
 
 
