@@ -36,7 +36,7 @@ object: {column: shop}
 derive:
   method: updates
   order: {by: [day, hour]}
-frequent: [{theta: 0.5, window: 30}]
+frequent: [{theta: 0.2, window: 30}]
 attributes:
   price: {better: lower}
   distance: {better: lower}

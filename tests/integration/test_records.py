@@ -20,7 +20,7 @@ from oracle import records as oracle
 from skyarchive import register_sql, skyline
 from skyarchive.errors import SettingError
 from skyarchive.kernels.points import unbeaten
-from skyarchive.orchestration.spark_server import TOKEN, new_token, start_server
+from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
 from skyarchive.steps.external import unbeaten_rows
 
@@ -164,10 +164,10 @@ def test_through_spark_connect(tmp_path: Path) -> None:
         while socket.socket().connect_ex(("127.0.0.1", port)):
             assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()[-2000:]
             time.sleep(0.3)
-        # The token goes by the environment: in the address it would mean TLS.
+        # By this name only: with any other, even 127.0.0.1, a token means TLS.
         client = subprocess.run(
-            [sys.executable, "-c", CONNECTED, f"sc://127.0.0.1:{port}"],
-            env=os.environ | {TOKEN: token}, capture_output=True, text=True, timeout=300, check=False,
+            [sys.executable, "-c", CONNECTED, f"sc://localhost:{port}/;token={token}"],
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
     finally:
         os.killpg(server.pid, 9)
