@@ -29,14 +29,14 @@ from skyarchive.status import period_statuses
 
 _MARK = ".made-by-skyarchive-demo"
 _PERIODS = {
-    "nba": ["2012", "2013", "2014"],
+    "nba": ["2013", "2014"],
     "stocks": ["2010", "2011"],
     "tcp": ["2024-04-19", "2024-04-20"],
 }
 _SEED = 7
 _DIRT = 0.01
-_SIZE = 0.6
-_OFTEN = asked_query("0.8", 500)
+_SIZE = 1.0
+_OFTEN = asked_query("0.8", 200)
 _REFUSED = """
 select archive, reason, count(*) as rows, min(file || ' row ' || row) as example from (
     select 'nba' as archive, * from nba.quarantine union all
@@ -86,11 +86,11 @@ def run_demo(folder: Path) -> None:
     _headline(console, "5. Questions")
     questions = FrequentQuestions(settings, Catalog(settings).get("nba"))
     longest = questions.reigns(10)
-    last_month = questions.changes("2014-04-15", "2014-07-01")
+    at_the_end = questions.changes("2014-03-15", "2014-07-01")
     for title, answer in (
         ("Which players were unbeaten longest?", Answer(longest.columns, longest.rows[:5])),
-        ("Who replaced whom in the last play-offs?", last_month),
-        ("Who was unbeaten after at least 80 % of the last 500 games?", questions.frequent_at(_OFTEN, None)),
+        ("Who replaced whom at the end of the last season?", at_the_end),
+        ("Who was unbeaten after at least 80 % of the last 200 games?", questions.frequent_at(_OFTEN, None)),
     ):
         console.print(f"\n[bold]{title}[/bold]")
         render(answer.columns, answer.rows, "table")
