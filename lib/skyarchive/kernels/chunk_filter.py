@@ -15,9 +15,9 @@ from skyarchive.kernels.compiling import entry_point, inlined
 
 PRUNERS = 4
 _EVERY_PRUNER = (1 << PRUNERS) - 1
-CANDIDATES = 32
+CANDIDATES = 16
 """Members that are followed through the chunk: those that beat most at its start."""
-SAMPLE = 256
+SAMPLE = 128
 WORTH_IT = 0.5
 """Share of the sample that must be pruned for the filter to pay."""
 LONGEST_REST = 8

@@ -14,14 +14,17 @@ import numpy as np
 
 from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import is_position
+from skyarchive.kernels.fetching import fetch
 from skyarchive.kernels.intervals import DONE, has_room, note
 from skyarchive.kernels.links import ABSENT, FLAGS, HEAD, MEMBER, NOBODY, WITNESS, new_links
-from skyarchive.kernels.members import CROWDED, HINT, SNAPSHOT, TALLY, TOUCHED
+from skyarchive.kernels.members import CROWDED, HINT, SNAPSHOT, TALLY, TOUCHED, new_lists
 from skyarchive.kernels.moves import IS_TOUCHED, TO_LOOK_AT, arrive, depart, put, touch
 from skyarchive.kernels.sketches import SCALES, set_scales
 
 _IN_CROWD = 2
 """A bit of a node's flags, beside IS_TOUCHED."""
+_AHEAD = 8
+"""Rows between asking for an object's tables and needing them."""
 
 
 class Engine(NamedTuple):
@@ -35,8 +38,8 @@ class Engine(NamedTuple):
     nodes: np.ndarray
     """The members' lists, see `members`."""
     lists: np.ndarray
-    """int32[4, nodes or m]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
-    complete; a moving node's old ranks."""
+    """int32[5, nodes or m]: nodes collected in one change; new members of it; nodes to look at when the snapshot is
+    complete; a moving node's old ranks; the attributes it moved on."""
     tally: np.ndarray
 
 
@@ -48,8 +51,8 @@ def new_engine(n_objects: int, crowd: np.ndarray, sample: np.ndarray) -> Engine:
     set_scales(points, sample)
     tally = np.zeros(TALLY, np.int64)
     tally[SNAPSHOT] = tally[HINT] = -1
-    values, nodes = np.empty((width, n_nodes)), np.empty((width + 1, n_nodes), np.int32)
-    return Engine(points, new_links(n_nodes), values, nodes, np.empty((4, max(n_nodes, width)), np.int32), tally)
+    lists = np.empty((5, max(n_nodes, width)), np.int32)
+    return Engine(points, new_links(n_nodes), *new_lists(n_nodes, width), lists, tally)
 
 
 @inner
@@ -132,6 +135,9 @@ def advance(  # type: ignore[no-untyped-def]
     says so (empty: for none). `is_last`: the last snapshot is complete with these rows."""
     crowd = len(links) - 1
     for row in range(start, len(snapshot)):
+        soon = np.uint32(item[min(row + _AHEAD, len(item) - 1)])
+        fetch(links, soon)
+        fetch(points, soon)
         if snapshot[row] != tally[SNAPSHOT]:
             if tally[TOUCHED] > 0:
                 if not has_room(closed, _room_needed(links, tally)):

@@ -1,7 +1,8 @@
 """The skyline's members in one sorted list per attribute.
 
 `values[axis]` are the members' values on an attribute, ascending, and `nodes[axis]` whose they are; `tally[SIZE]`
-is the number of members. After the lists, `nodes[m]` has every member's sketch, by node.
+is the number of members, and behind the last value all are NaN. After the lists, `nodes[m]` has every member's sketch,
+by node.
 """
 
 import numpy as np
@@ -11,41 +12,48 @@ from skyarchive.kernels.dominance import beats
 from skyarchive.kernels.links import MEMBER, NOBODY, WITNESS
 from skyarchive.kernels.sketches import may_beat, redrawn, sketch
 
-SIZE, TOUCHED, HINT, SNAPSHOT, CROWDED = 0, 1, 2, 3, 4
+SIZE, TOUCHED, HINT, SNAPSHOT, CROWDED, BITS = 0, 1, 2, 3, 4, 5
 """Places in `tally`: members; nodes touched in this snapshot; the witness found last; the snapshot; objects in the
-crowd."""
-TALLY = 5
+crowd; bits of the number of members (it may have had more)."""
+TALLY = 6
+_APART = 72
+"""More places per list than a power of two, so that the lists do not all want the same places in the cache."""
+
+
+def new_lists(n_nodes: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """`values` and `nodes`, for up to so many members."""
+    room = (1 << n_nodes.bit_length()) + _APART
+    return np.full((width, room), np.nan), np.empty((width + 1, n_nodes), np.int32)
 
 
 @inlined
-def first_at_least(values, axis, size, value):  # type: ignore[no-untyped-def]
-    """How many members are below a value on one attribute. Halves without a branch: which way it goes is anybody's
-    guess, also the processor's."""
+def first_at_least(values, axis, bits, value):  # type: ignore[no-untyped-def]
+    """How many members are below a value on one attribute.
+
+    Bit by bit, from `tally[BITS]` on down, as what is behind the last member is NaN and below nothing. No branch:
+    which way it goes is anybody's guess, also the processor's. (A product with the comparison would become one.)
+    """
     low = np.uintp(0)
-    left = np.uintp(size)
-    while left > np.uintp(0):
-        half = (left + np.uintp(1)) >> np.uintp(1)
-        low += half * np.uintp(values[axis, low + half - np.uintp(1)] < value)
-        left -= half
+    for bit in range(bits - 1, -1, -1):
+        step = np.uintp(bit)
+        low += np.uintp(values[axis, low + (np.uintp(1) << step) - np.uintp(1)] < value) << step
     return np.intp(low)
 
 
 @inlined
-def first_above(values, axis, size, value):  # type: ignore[no-untyped-def]
+def first_above(values, axis, bits, value):  # type: ignore[no-untyped-def]
     """How many members are at or below a value on one attribute."""
     low = np.uintp(0)
-    left = np.uintp(size)
-    while left > np.uintp(0):
-        half = (left + np.uintp(1)) >> np.uintp(1)
-        low += half * np.uintp(values[axis, low + half - np.uintp(1)] <= value)
-        left -= half
+    for bit in range(bits - 1, -1, -1):
+        step = np.uintp(bit)
+        low += np.uintp(values[axis, low + (np.uintp(1) << step) - np.uintp(1)] <= value) << step
     return np.intp(low)
 
 
 @inlined
-def _rank_of(values, nodes, axis, size, value, node):  # type: ignore[no-untyped-def]
+def _rank_of(values, nodes, axis, bits, value, node):  # type: ignore[no-untyped-def]
     """Where a member stands in the list of an attribute in which it is known by `value`."""
-    rank = first_at_least(values, axis, size, value)
+    rank = first_at_least(values, axis, bits, value)
     while nodes[axis, rank] != node:
         rank += 1
     return rank
@@ -93,12 +101,14 @@ def enlist(points, values, nodes, tally, node):  # type: ignore[no-untyped-def]
     note_sketch(points, nodes, node)
     for axis in range(points.shape[1]):
         value = points[node, axis]
-        rank = first_above(values, axis, size, value)
+        rank = first_above(values, axis, tally[BITS], value)
         _make_way(values[axis, rank : size + 1])
         _make_way(nodes[axis, rank : size + 1])
         values[axis, rank] = value
         nodes[axis, rank] = node
     tally[SIZE] = size + 1
+    if tally[SIZE] >> tally[BITS]:
+        tally[BITS] += 1
 
 
 @inner
@@ -106,8 +116,9 @@ def strike(points, values, nodes, tally, node, position):  # type: ignore[no-unt
     """Takes a node off the lists that stands in them as row `position` of `points` says."""
     size = tally[SIZE]
     for axis in range(points.shape[1]):
-        rank = _rank_of(values, nodes, axis, size, points[position, axis], node)
+        rank = _rank_of(values, nodes, axis, tally[BITS], points[position, axis], node)
         _close_up(values[axis, rank:size])
+        values[axis, size - 1] = np.nan
         _close_up(nodes[axis, rank:size])
     tally[SIZE] = size - 1
 
@@ -145,7 +156,7 @@ def search_witness(points, links, values, nodes, tally, node):  # type: ignore[n
     fewest = tally[SIZE]
     best = 0
     for axis in range(points.shape[1]):
-        rank = first_above(values, axis, fewest, points[node, axis])  # of the others only a lower rank counts
+        rank = first_above(values, axis, tally[BITS], points[node, axis])
         if rank < fewest:
             fewest = rank
             best = axis

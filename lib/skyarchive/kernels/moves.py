@@ -15,6 +15,7 @@ from skyarchive.kernels.links import (
     unlink,
 )
 from skyarchive.kernels.members import (
+    BITS,
     SIZE,
     TOUCHED,
     enlist,
@@ -29,7 +30,7 @@ from skyarchive.kernels.sketches import may_beat, sketch
 
 IS_TOUCHED = 1
 """A bit of a node's flags."""
-_FOUND, _ENTERED, TO_LOOK_AT, _RANKS = 0, 1, 2, 3
+_FOUND, _ENTERED, TO_LOOK_AT, _RANKS, _CHANGED = 0, 1, 2, 3, 4
 """Rows of `lists`."""
 
 
@@ -143,7 +144,7 @@ def _beaten_by_mover(points, links, values, nodes, lists, tally, node):  # type:
     own = sketch(points, node)
     for axis in range(points.shape[1]):
         if points[node, axis] < points[old, axis]:
-            rank = first_at_least(values, axis, size, points[old, axis])
+            rank = first_at_least(values, axis, tally[BITS], points[old, axis])
             count = _beaten_in_slab(points, links, values, nodes, lists, size, node, own, axis, rank, count)
     return count
 
@@ -155,7 +156,7 @@ def _beaten_by_newcomer(points, links, values, nodes, lists, tally, node):  # ty
     begin = -1
     best = 0
     for axis in range(points.shape[1]):
-        rank = first_at_least(values, axis, size, points[node, axis])
+        rank = first_at_least(values, axis, tally[BITS], points[node, axis])
         if rank > begin:
             begin = rank
             best = axis
@@ -202,20 +203,20 @@ def _winner_in_slab(points, values, nodes, size, node, own, axis, rank):  # type
 
 
 @inlined
-def _move_member(points, links, values, nodes, lists, tally, node, worse):  # type: ignore[no-untyped-def]
-    """A member moved. First all slabs are looked through, then the lists change."""
+def _move_member(points, links, values, nodes, lists, tally, node, n_changed, worse):  # type: ignore[no-untyped-def]
+    """A member moved on some attributes. First all slabs are looked through, then the lists change."""
     old = len(points) - 1
     size = tally[SIZE]
     witness = NOBODY
     count = 0
-    for axis in range(points.shape[1]):
-        if points[node, axis] != points[old, axis]:
-            renew_sketch(points, nodes, node, axis)
+    for at in range(n_changed):
+        renew_sketch(points, nodes, node, lists[_CHANGED, at])
     own = sketch_of(points, nodes, node)
-    for axis in range(points.shape[1]):
-        if points[node, axis] != points[old, axis] and witness == NOBODY:
-            rank = first_at_least(values, axis, size, points[old, axis])
-            lists[_RANKS, axis] = rank
+    for at in range(n_changed):
+        axis = lists[_CHANGED, at]
+        if witness == NOBODY:
+            rank = first_at_least(values, axis, tally[BITS], points[old, axis])
+            lists[_RANKS, at] = rank
             if points[node, axis] > points[old, axis]:
                 witness = _winner_in_slab(points, values, nodes, size, node, own, axis, rank)
             else:
@@ -223,9 +224,9 @@ def _move_member(points, links, values, nodes, lists, tally, node, worse):  # ty
     if witness != NOBODY:  # then nobody was collected: who beats the node would beat them
         _demote(points, links, values, nodes, lists, tally, node, old, witness)
     else:
-        for axis in range(points.shape[1]):
-            if points[node, axis] != points[old, axis]:
-                relocate(values, nodes, size, axis, node, lists[_RANKS, axis], points[node, axis])
+        for at in range(n_changed):
+            axis = lists[_CHANGED, at]
+            relocate(values, nodes, size, axis, node, lists[_RANKS, at], points[node, axis])
         _expel(points, links, values, nodes, lists, tally, node, count)
     if worse and links[node, HEAD] != NOBODY:
         _settle_orphans(points, links, values, nodes, lists, tally, node, False)
@@ -250,13 +251,14 @@ def put(points, links, values, nodes, lists, tally, node, rows, row):  # type: i
     """A node stands where the row says, wherever it was before."""
     old = len(points) - 1
     worse = False
-    better = False
+    n_changed = 0
     for axis in range(points.shape[1]):
         value, before = rows[row, axis], points[node, axis]
         points[old, axis] = before
         points[node, axis] = value
         worse |= value > before
-        better |= value < before
+        lists[_CHANGED, n_changed] = axis  # without a branch: most move on one, and nobody can guess on which
+        n_changed += value != before
     witness = int(links[node, WITNESS])
     if witness >= 0:
         if links[node, HEAD] != NOBODY and worse:
@@ -266,5 +268,5 @@ def put(points, links, values, nodes, lists, tally, node, rows, row):  # type: i
             arrive(points, links, values, nodes, lists, tally, node, False)
     elif witness == ABSENT:
         arrive(points, links, values, nodes, lists, tally, node, True)
-    elif worse or better:
-        _move_member(points, links, values, nodes, lists, tally, node, worse)
+    elif n_changed > 0:
+        _move_member(points, links, values, nodes, lists, tally, node, n_changed, worse)

@@ -12,7 +12,7 @@ from skyarchive.kernels.engine import Engine, advance, new_engine
 from skyarchive.kernels.intervals import Book, Intervals
 from skyarchive.kernels.members import SIZE
 
-UPDATES_PER_OBJECT = 32
+UPDATES_PER_OBJECT = 48
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
 CACHED_OBJECTS, LONGER = 1 << 14, 4
 """With more objects than these, chunks are so many times longer: looking at everybody after each waits for memory."""
