@@ -12,18 +12,23 @@ import numpy as np
 
 from skyarchive.kernels.columns import Columns, column, fill_sample
 from skyarchive.kernels.compiling import entry_point, inlined
+from skyarchive.kernels.fetching import fetch
 
 PRUNERS = 4
 _EVERY_PRUNER = (1 << PRUNERS) - 1
 CANDIDATES = 16
 """Members that are followed through the chunk: those that beat most at its start."""
 SAMPLE = 128
+_PICKED_BY = 64
+"""Points of the sample that are enough to pick candidates by."""
 WORTH_IT = 0.5
 """Share of the sample that must be pruned for the filter to pay."""
 LONGEST_REST = 8
 """Chunks to wait, at most, before trying again where filters did not pay."""
 _BLOCK = 2048
 """Rows that are looked at together: their columns are still in the cache when the kept ones are copied."""
+_LINE = 16
+"""Snapshots that come from memory together."""
 _NOT_PRUNED, _PRUNED = -2, -1
 """In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
 
@@ -144,7 +149,8 @@ def _prepare(  # type: ignore[no-untyped-def]
     whether pruning pays."""
     size = fill_sample(addresses, begin, len(item), sample)
     points = sample[:, :size]
-    candidates = followed[: _pick(members, latest, points, strength, is_open[:size], followed)]
+    some = points[:, : min(size, _PICKED_BY)]
+    candidates = followed[: _pick(members, latest, some, strength, is_open[: some.shape[1]], followed)]
     for at in range(len(candidates)):
         slot[candidates[at]] = at
         fit[at] = True
@@ -225,6 +231,8 @@ def _sift(  # type: ignore[no-untyped-def]
     for start in range(0, len(item), len(mask)):
         end = min(start + len(mask), len(item))
         block = mask[: end - start]
+        for row in range(start, end, _LINE):  # only few of them are read below, too far apart to be seen coming
+            fetch(snapshot, row)
         _mark_pruned(addresses, begin + start, corners, block)
         count = _compact(item[start:end], block, last, start, kept)
         for at in range(count):

@@ -13,12 +13,12 @@ _TO_READ, _KEEP, _DATA = 0, 3, 1
 
 @intrinsic
 def fetch(_context: Any, table: Any, row: Any) -> Any:
-    """Begins to load the start of a row of a table; a row that is not there does no harm."""
+    """Begins to load the start of a row of a table, or an element of a list; one that is not there does no harm."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, value=arguments[0])
         number = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        place = [number, context.get_constant(types.intp, 0)]
+        place = [number, *[context.get_constant(types.intp, 0)] * (signature.args[0].ndim - 1)]
         pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, place, wraparound=False)
         words = [ir.IntType(32)] * 3
         prefetch = cgutils.get_or_insert_function(
