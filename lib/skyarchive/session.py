@@ -110,6 +110,7 @@ def server_configuration(settings: Settings) -> dict[str, str]:
 
 def _configuration(settings: Settings) -> dict[str, str]:
     conf = dict(_EVERYWHERE)
+    conf["spark.python.daemon.module"] = "skyarchive.worker_daemon"
     conf["spark.jars"] = ",".join(str(jar) for jar in delta_jars(settings))
     conf["spark.driver.memory"] = settings.driver_memory
     # Tables are named by their paths; Spark's own catalog must leave nothing in the working folder.
