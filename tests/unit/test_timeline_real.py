@@ -31,7 +31,11 @@ def log_of(updates: pd.DataFrame) -> Log:
 
 
 @pytest.mark.parametrize(
-    ("derive", "file", "period"), [(nba, SEASON, "2003"), (tcp, DAY, "2024-04-20")], ids=["season", "day"]
+    ("derive", "file", "period"),
+    [
+        pytest.param(nba, SEASON, "2003", id="season"),
+        pytest.param(tcp, DAY, "2024-04-20", id="day", marks=pytest.mark.thorough),
+    ],
 )
 def test_real_archives(derive: Callable[[list[Path]], Derived], file: Path, period: str) -> None:
     if not file.is_file():
