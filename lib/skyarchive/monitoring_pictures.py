@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from skyarchive.kernels.monitoring.replaying import Result
+from skyarchive.kernels.monitoring.replaying import EXACT, Result
 from skyarchive.monitoring import Study
 from skyarchive.pictures import ACCENT, GRID, INK, SOFT, STYLE, check_picture, fill_lines, save
 
@@ -59,7 +59,7 @@ def _bar(messages: Axes, seconds: Axes, place: int, result: Result, results: lis
 def _named(result: Result) -> str:
     quality = (
         "exact"
-        if result.method in ("naive", "filter")
+        if result.method in EXACT
         else f"recall {result.recall:.3f}, precision {result.precision:.3f}"
     )
     return f"{result.method}\n{quality}"

@@ -112,3 +112,36 @@ def test_the_tests_reach_every_mode_and_every_kind_of_message() -> None:
             sent += server.sent + Counter(taken_back=taken_back, virtual_members=-1 in server.calm.values())
     assert all(sent[kind] > 20 for kind in ("birth", "death", "failure", "probe", "report", "renewal", "switch"))
     assert sent["taken_back"] > 5
+
+
+def printed_filters(new: oracle.Point, kept: oracle.Point, axis: int) -> tuple[list[float], list[float]]:
+    """The filter that algorithm 3, as printed, gives a member when the only other one keeps its own: lines 3 to 10 with
+    any axis that SelectDimension may choose. Its lower corner stays where line 3 puts it: lines 9 and 10 are for
+    records without a valid filter."""
+    low, high = [0.0, 0.0], [10.0, 10.0]
+    assert new[axis] < kept[axis]
+    high[axis] = min(high[axis], (new[axis] + kept[axis]) / 2)
+    return low, high
+
+
+def test_the_printed_construction_lets_a_member_be_beaten_unseen_and_ours_does_not() -> None:
+    """Why `build` departs from algorithm 3."""
+    a, before, b, unseen = (2.0, 8.0), (9.0, 1.0), (8.0, 2.0), (1.0, 1.0)
+    low, high = printed_filters(b, a, axis=1)  # the only axis on which b is better
+    assert all(lo <= x <= hi for lo, x, hi in zip(low, unseen, high, strict=True)) and oracle.dominates(unseen, a)
+
+    feed = LogFeed(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1]), np.array([a, before, b, unseen]).T, 3)
+    guard = new_guard(2, feed.spread)
+    found = []
+    for at, block in enumerate(one_by_one(feed)):
+        members = np.zeros((1, 2), bool)
+        if at == 1:  # as if its filter had been narrower: it leaves it, and gets a new one beside the one that is kept
+            guard.low[1], guard.high[1] = before, before
+            kept = guard.low[0].copy(), guard.high[0].copy()
+        filtering.watch(guard, *block, members)
+        if at == 1:
+            assert [guard.low[0].tolist(), guard.high[0].tolist()] == [side.tolist() for side in kept]
+            assert not (guard.low[1] <= unseen).all() or not (unseen <= guard.high[1]).all()
+        assert_robust(guard)
+        found.append(set(np.flatnonzero(members[0])))
+    assert found == [{0, 1}, {0, 1}, {1}]
