@@ -76,7 +76,12 @@ def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
         (["synthetic", "--plot", "study.txt"], "end the name in"),
         (["synthetic", "--data", "independent"], "not both"),
         ([], "Give an ARCHIVE"),
+        (["synthetic", "--epsilon", "-0.1"], "--epsilon -0.1"),
+        (["synthetic", "--epsilon", "nan"], "--epsilon nan"),
+        (["synthetic", "--delta", "1.5"], "--delta 1.5"),
+        (["synthetic", "--absent", "inf"], "--absent inf"),
         (["--data", "independent", "--periods", "00001"], "--periods goes with"),
+        (["--data", "independent", "--absent", "0"], "--absent goes with"),
         (["nosuch"], "There is no archive 'nosuch'"),
     ],
 )
@@ -85,6 +90,14 @@ def test_bad_parameters_are_explained_and_nothing_is_kept(here: Home, arguments:
     assert answer.code == 1 and answer.out == ""
     assert words in answer.err and "Traceback" not in answer.err
     assert "monitoring" not in here.workshop("synthetic").lake.tables("synthetic")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--data", "round"], ["synthetic", "--window", "few"], ["synthetic", "--epsilon", "some"]]
+)
+def test_wrong_use_is_told_from_a_wrong_value(here: Home, arguments: list[str]) -> None:
+    answer = here.command("monitor", *arguments)
+    assert answer.code == 2 and answer.out == "" and "Traceback" not in answer.err
 
 
 def test_the_papers_data_need_no_archive(home: Home) -> None:

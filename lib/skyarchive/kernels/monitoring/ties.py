@@ -1,6 +1,6 @@
 """The skyline of records many of which are in the same place: groups without traffic, players without a game."""
 
-from skyarchive.kernels.compiling import inlined, inner
+from skyarchive.kernels.compiling import entry_point, inlined
 
 NEITHER, BEATS, BEATEN, SAME = 0, 1, 2, 3
 CANDIDATES, WINDOW, TWIN, ROWS = 0, 1, 2, 3
@@ -22,7 +22,7 @@ def compared(points, a, b):  # type: ignore[no-untyped-def]
     return BEATEN if worse else SAME
 
 
-@inner
+@entry_point
 def skyline_of_places(points, lists, count):  # type: ignore[no-untyped-def]
     """Leaves in the row of candidates the skyline of its first `count`, in order; gives its size.
 
