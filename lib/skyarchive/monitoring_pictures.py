@@ -38,6 +38,8 @@ def draw_study(study: Study, path: Path) -> None:
             f"sampled. Asked for: in the skyline of at least {p.theta} of the last {p.window} snapshots "
             f"(ε {p.epsilon:g}, δ {p.delta:g})."
         )
+        if p.absent is not None:
+            note += f" Objects that are not there take part with {p.absent:g} everywhere."
         small_print(figure, note)
         save(figure, path)
 

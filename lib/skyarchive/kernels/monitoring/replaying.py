@@ -1,7 +1,7 @@
 """All methods on the same data at once: what each sends, how long it computes, and how good its answers are."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -162,13 +162,16 @@ class _Watcher:
         )
 
 
-def replay(feed: Feed, query: Query, say: Callable[[int], Any] | None = None) -> Replay:
-    """Goes once through the feed with all methods. `say` is told now and then how many snapshots are done."""
+def replay(
+    feed: Feed, query: Query, say: Callable[[int], Any] | None = None, methods: Sequence[Method] = METHODS
+) -> Replay:
+    """Goes once through the feed with all methods, or some: always with Naive, by which the others are judged. `say` is
+    told now and then how many snapshots are done."""
     if query.window > feed.n_snapshots:
         raise ValueError(f"window must not be longer than the {feed.n_snapshots} snapshots replayed: {query.window}")
     every = sampling.schedule(query.rate, feed.n_snapshots, query.seed)
     _warm_up(len(feed.spread))
-    watchers = [_Watcher(method, feed, query) for method in METHODS if method != "changes"]
+    watchers = [_Watcher(method, feed, query) for method in METHODS if method in {"naive", *methods} - {"changes"}]
     first = 0
     for block in feed.blocks():
         last = first + len(block.start) - 1
