@@ -207,19 +207,19 @@ def test_skylines_of_records_in_the_same_places(seed: int) -> None:
 
 
 def test_thousands_of_equal_records_cost_no_more_than_different_ones() -> None:
-    """They all are in the skyline, but compared with each other they are not: that would be 50 million pairs each
-    time. One that moves away and comes back makes all of them be looked at again."""
-    positions = np.zeros((40, 10_000, 3))
+    """They all are in the skyline, but compared with each other they are not: that would be eight million pairs at
+    every snapshot. One that moves away and comes back makes all of them be looked at again."""
+    positions = np.zeros((40, 4000, 3))
     positions[5::9, 17] = -1.0
     began = time.process_time()
     replay(dense_feed(positions), Query(Fraction(1), 1, 0.5, 0.5))
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 10
 
 
 def test_an_infinite_value_is_no_position() -> None:
     positions = np.array([[[1.0, 1.0], [np.inf, 0.0]], [[1.0, 1.0], [0.0, 0.0]]])
     results = by_method(replay(dense_feed(positions), Query(Fraction(1), 1, 0.5, 0.5)))
-    assert results["naive"].uplink == 2
+    assert (results["naive"].uplink, results["changes"].uplink) == (3, 2)
 
 
 @pytest.mark.parametrize(
