@@ -54,13 +54,15 @@ class HybridServer(FilterServer):
         return heard
 
     def let_go(self) -> bool:
-        """Too dear: more than twice the sampling rate since it got its filter, and more than eight messages."""
+        """Too dear: more than twice the sampling rate, over the time of four samples."""
         gone = []
         for i in self.watched:
             record, elapsed = self.records[i], self.at - self.since[i] + 1
             in_skyline = record.boss is None
-            if not in_skyline and record.spent > max(8, 2 * self.sample_rate * elapsed):
+            if not in_skyline and record.spent > 2 * 4:
                 gone.append(i)
+            elif elapsed > 4 / self.sample_rate:
+                self.since[i], record.spent = self.at, 0
         for i in gone:
             record = self.records[i]
             record.watched, record.boss = False, None

@@ -34,7 +34,7 @@ class Guard(NamedTuple):
     is_fresh: np.ndarray
     """bool[n]: reported in this snapshot without having left its filter, so nobody needs to ask it."""
     spent: np.ndarray
-    """int64[n]: messages for its sake: two a failure, three a probe. Hybrid starts anew with a new mode."""
+    """int64[n]: messages for its sake: two a failure, three a probe. Hybrid starts anew now and then."""
     is_loose: np.ndarray
     """bool[n]: was looked at in this snapshot, so that its boss is to be chosen anew."""
     contends: np.ndarray

@@ -28,10 +28,10 @@ GONE, FILTERED, SAMPLED = 0, 1, 2
 """A record's mode; a filtered one may be mixed."""
 TOO_MANY = 2
 """A record's filter may cost this many times what sampling would."""
-PATIENCE = 4
-"""Samples, on average, before which that is not judged: the paper counts a record's messages since it got its filter,
-and one filter left at once would be too many. With less patience records are sampled sooner: dearer where filters do
-well (with 1, half as dear again on TCP data), cheaper where they do not."""
+STRETCH = 4
+"""Samples, on average, over which that is judged; the paper does not say over how long it counts. Shorter stretches
+send records to the samples sooner, longer ones later: with all the time since a record got its filter Hybrid is dearer
+than Sampling in two dimensions, where the paper finds it cheaper."""
 CALM = 2
 """Samples in a row after which a virtual filter that held becomes a real one."""
 
@@ -44,7 +44,7 @@ class Modes(NamedTuple):
     mixed: np.ndarray
     """bool[n]: has a filter, and was told to report at samples."""
     since: np.ndarray
-    """int64[n]: the snapshot in which it got its filter."""
+    """int64[n]: the snapshot in which the stretch began."""
     calm: np.ndarray
     """int32[n]: samples in a row at which the virtual filter held; -1: there is none."""
     boss: np.ndarray
@@ -89,7 +89,7 @@ def _let_go(guard, modes, rate, snapshot):  # type: ignore[no-untyped-def]
         if modes.mode[item] != FILTERED:
             continue
         elapsed = snapshot - modes.since[item] + 1
-        if guard.boss[item] != NOBODY and guard.spent[item] > TOO_MANY * max(elapsed * rate, PATIENCE):
+        if guard.boss[item] != NOBODY and guard.spent[item] > TOO_MANY * STRETCH:
             some = True
             modes.mode[item] = SAMPLED if is_position(guard.now, item) else GONE
             modes.mixed[item] = False
@@ -100,6 +100,9 @@ def _let_go(guard, modes, rate, snapshot):  # type: ignore[no-untyped-def]
                 guard.is_fresh[item] = True
             else:
                 guard.tally[SWITCHES] += 1
+        elif elapsed > STRETCH / rate:
+            modes.since[item] = snapshot
+            guard.spent[item] = 0
     return some
 
 
