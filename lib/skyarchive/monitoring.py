@@ -1,5 +1,6 @@
-"""What would it cost to watch this live? A replay under four methods (paper 001), kept in `monitoring`."""
+"""What would it cost to watch this live? A replay under every method (paper 001), kept in `monitoring`."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from typing import Any
 from skyarchive.errors import SettingError
 from skyarchive.frequency import THETA_PLACES, asked_query
 from skyarchive.kernels.monitoring.feed import Feed, LogFeed
-from skyarchive.kernels.monitoring.replaying import METHODS, Query, Replay, Result, replay
+from skyarchive.kernels.monitoring.replaying import EXACT, Query, Replay, Result, replay
 from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.lock import writing
+from skyarchive.positions import directions
 from skyarchive.progress import Progress
 from skyarchive.publishing import PeriodRecord, Run, span
 from skyarchive.selection import Selection
@@ -38,6 +40,8 @@ class Parameters:
     epsilon: float = 0.2
     delta: float = 0.1
     seed: int = 0
+    absent: float | None = None
+    """Value of every attribute of an object while it is not there; None: it takes no part then."""
 
     def query(self) -> Query:
         """Checked, with θ as the decimal it was written as."""
@@ -48,6 +52,8 @@ class Parameters:
                 raise SettingError(f"--{name} {value}: the {meaning} allowed must be above 0 and below 1, such as 0.1.")
         if self.seed < 0:
             raise SettingError(f"--seed {self.seed}: give 0 or more.")
+        if self.absent is not None and not math.isfinite(self.absent):
+            raise SettingError(f"--absent {self.absent}: give a number, such as 0.")
         return Query(Fraction(asked.theta), asked.window, self.epsilon, self.delta, self.seed)
 
 
@@ -96,7 +102,9 @@ def study_archive(workshop: Workshop, selection: Selection, parameters: Paramete
     parameters.query()
     run = Run(workshop, STEP, vars(parameters) | {"periods": selection.text})
     log = read_update_log(workshop, selection)
-    feed = LogFeed(log.snapshot, log.item, log.costs, log.n_snapshots)
+    absent = parameters.absent
+    place = None if absent is None else [absent * sign for sign in directions(workshop.definition)]
+    feed = LogFeed(log.snapshot, log.item, log.costs, log.n_snapshots, place)
     study = _studied(f"{workshop.archive} {span(log.periods)}", feed, parameters, workshop.progress)
     _keep(run, log, study)
     return study
@@ -129,14 +137,14 @@ def _reminder(title: str, snapshots: int, progress: Progress) -> Callable[[int],
 def recommend(results: list[Result]) -> tuple[str, str]:
     """The method to use, and why, in a sentence."""
     by_method = {result.method: result for result in results}
-    exact = min((by_method[name] for name in METHODS if name in ("naive", "filter")), key=lambda r: r.total)
+    exact = min((by_method[name] for name in EXACT), key=lambda r: r.total)
     good = [r for r in results if min(r.recall, r.precision) >= GOOD]
     best = min(good, key=lambda r: r.total)
-    if best.method not in ("naive", "filter") and best.total > WORTH_IT * exact.total:
+    if best.method not in EXACT and best.total > WORTH_IT * exact.total:
         best = exact
     naive = by_method["naive"].total
     cost = f"{best.total:,} messages, {best.total / naive:.1%} of naive's" if naive else "no messages at all"
-    if best.method in ("naive", "filter"):
+    if best.method in EXACT:
         return best.method, f"{best.method} is exact and needs {cost}; nothing good enough is clearly cheaper."
     return best.method, (
         f"{best.method} needs {cost} and {best.total / exact.total:.0%} of what the best exact method ({exact.method}) "
@@ -157,6 +165,7 @@ def _keep(run: Run, log: UpdateLog, study: Study) -> None:
         "epsilon": study.parameters.epsilon,
         "delta": study.parameters.delta,
         "seed": study.parameters.seed,
+        "absent": study.parameters.absent,
         "sampling_rate": study.rate,
         "snapshots": study.replay.snapshots,
         "sampled": study.replay.sampled,

@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from skyarchive.kernels.monitoring.replaying import Result
+from skyarchive.kernels.monitoring.replaying import EXACT, Result
 from skyarchive.monitoring import Study
-from skyarchive.pictures import ACCENT, GRID, INK, SOFT, STYLE, check_picture, fill_lines, save
+from skyarchive.pictures import ACCENT, GRID, INK, SOFT, STYLE, check_picture, head, save, small_print
 
 _DOWN, _DOWN_ACCENT = "#c9d1db", "#e3a5a7"
 _HEIGHT = 0.62
@@ -31,14 +31,16 @@ def draw_study(study: Study, path: Path) -> None:
         seconds.set_title("CPU seconds", loc="left", fontsize=9.5, color=SOFT)
         for axes in (messages, seconds):
             _quiet(axes)
-        figure.suptitle(f"Watching live: {study.title}", x=0.01, ha="left", fontweight="bold", fontsize=13)
+        head(figure, f"Watching live: {study.title}")
         p, found = study.parameters, study.replay
         note = (
             f"{study.reason}\n{found.snapshots:,} snapshots, {found.objects:,} objects, {found.sampled:,} snapshots "
             f"sampled. Asked for: in the skyline of at least {p.theta} of the last {p.window} snapshots "
             f"(ε {p.epsilon:g}, δ {p.delta:g})."
         )
-        figure.supxlabel(fill_lines(note, 125), fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
+        if p.absent is not None:
+            note += f" Objects that are not there take part with {p.absent:g} everywhere."
+        small_print(figure, note)
         save(figure, path)
 
 
@@ -59,7 +61,7 @@ def _bar(messages: Axes, seconds: Axes, place: int, result: Result, results: lis
 def _named(result: Result) -> str:
     quality = (
         "exact"
-        if result.method in ("naive", "filter")
+        if result.method in EXACT
         else f"recall {result.recall:.3f}, precision {result.precision:.3f}"
     )
     return f"{result.method}\n{quality}"

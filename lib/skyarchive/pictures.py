@@ -3,7 +3,7 @@
 import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib
 
@@ -27,6 +27,8 @@ _POINTS = 2000
 """Points of a curve: about one for each dot across a printed page."""
 _RIDGE = 0.82
 """Height of a curve at its highest; the next one stands at 1."""
+_TITLE_WIDTH, _SMALL_PRINT_WIDTH = 78, 150
+"""Letters of a line that is as wide as the picture."""
 STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
@@ -111,7 +113,12 @@ def _dress(axes: Axes, title: str) -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.set_title(title, loc="left", fontweight="bold", fontsize=13)
+    head(cast(Figure, axes.figure), title)
+
+
+def head(figure: Figure, title: str) -> None:
+    """The title over everything, in as many lines as it needs."""
+    figure.suptitle(fill_lines(title, _TITLE_WIDTH), x=0.01, ha="left", fontweight="bold", fontsize=13)
 
 
 def _explain(figure: Figure, questions: Questions, more: str) -> None:
@@ -119,7 +126,12 @@ def _explain(figure: Figure, questions: Questions, more: str) -> None:
     attributes = questions.definition.attributes.items()
     better = ", ".join(f"{name.replace('_', ' ')} ({a.better} is better)" for name, a in attributes)
     meaning = f"Unbeaten: nobody is at least as good in everything and better in something. {more}"
-    note = fill_lines(f"{meaning}\n{better}", 120)
+    small_print(figure, f"{meaning}\n{better}")
+
+
+def small_print(figure: Figure, text: str) -> None:
+    """Below everything."""
+    note = fill_lines(text, _SMALL_PRINT_WIDTH)
     figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
 
 

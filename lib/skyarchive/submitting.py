@@ -24,8 +24,9 @@ def submit_monitor() -> None:
     parser.add_argument("--epsilon", type=float, default=default.epsilon)
     parser.add_argument("--delta", type=float, default=default.delta)
     parser.add_argument("--seed", type=int, default=default.seed)
+    parser.add_argument("--absent", type=float, help="value of every attribute of an object that is not there")
     given = parser.parse_args()
-    parameters = Parameters(given.theta, given.window, given.epsilon, given.delta, given.seed)
+    parameters = Parameters(given.theta, given.window, given.epsilon, given.delta, given.seed, given.absent)
     try:
         settings = load_settings()
         workshop = Workshop(settings, Catalog(settings).get(given.archive), verbose=True)

@@ -88,6 +88,7 @@ class Tables:
             self._path(table),
             pa.Table.from_pylist(rows, schema),
             mode="overwrite" if anew else "append",
+            schema_mode="merge",  # a table made before a column came gets it
             commit_properties=CommitProperties(custom_metadata={"userMetadata": commit.metadata()}),
         )
 

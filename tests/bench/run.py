@@ -82,7 +82,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
     "counters": ("Dominance tests saved by MBR pruning (SYN)", kernels.counters),
     "external_kernels": ("Skylines of files in bounded memory, window 1 %, one core", external_kernels.rows),
-    "monitoring": ("Watching live: messages per client and snapshot", monitoring.rows),
+    "monitoring": ("Watching live: messages as shares of everybody reporting every time", monitoring.rows),
     "monitoring_quality": ("Watching live: recall and precision", monitoring.quality),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),

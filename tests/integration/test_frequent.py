@@ -213,21 +213,33 @@ def test_a_question_that_cannot_be_answered_is_explained(
     assert answer.out == ""
 
 
+@pytest.mark.parametrize("arguments", [["--theta", "0.5"], ["--window", "5"], ["--theta", "0.5", "--window", "few"]])
+def test_wrong_use_is_told_from_a_wrong_value(
+    places: Home, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    as_settings(monkeypatch, places)
+    answer = places.command("frequent", "places", *arguments)
+    assert answer.code == 2 and answer.out == "" and "Traceback" not in answer.err
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(not (SHARED / "nba").is_dir(), reason="the real archives are not at hand")
 def test_a_real_season(home: Home, spark: SparkSession) -> None:
     """Counted again at every snapshot of the season, from its skylines by definition."""
     home.copy_raw("nba", [SHARED / "nba" / f"player_box_{season}.parquet" for season in ("2009", "2010")])
-    workshop = home.workshop("nba")
-    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
-    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.definition.steps)
+    given = home.workshop("nba")
+    queries = [("0.8", 1000), ("1", 1000), ("0.5", 2500), ("0.9", 100)]
+    asked = [asked_query(*query) for query in queries]
+    workshop = replace(given, definition=given.definition.model_copy(update={"frequent": asked}))
+    steps = ["ingest", "derive", "skyline", "frequent"]
+    assert [outcome.refused for outcome in run_steps(workshop, Selection(), steps)] == [{}] * len(steps)
     timeline = [row["period"] for row in home.sql("select period from nba.snapshots order by snapshot")]
     answers: list[set[str]] = [set() for _ in timeline]
     for row in home.sql("select object, first_snapshot, last_snapshot from nba.skyline"):
         for at in range(row["first_snapshot"], row["last_snapshot"] + 1):
             answers[at].add(row["object"])
-    queries = [(f"{query.theta:f}", query.window) for query in workshop.definition.frequent]
     wanted = oracle.frequent_rows(answers, timeline, queries)
     found = home.sql("select *, theta::varchar as share from nba.frequent")
-    assert wanted and len({row[3] for row in wanted}) > 5
+    assert {row[1:3] for row in wanted} == {(Fraction(theta), window) for theta, window in queries}
+    assert len({row[3] for row in wanted}) > 5
     assert wanted == sorted((row["period"], Fraction(row.pop("share")), *list(row.values())[2:]) for row in found)

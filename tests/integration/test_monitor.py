@@ -20,12 +20,12 @@ def test_a_study_of_an_archive_is_printed_drawn_and_kept(here: Home) -> None:
     picture = here.folder / "study.svg"
     answer = here.command("monitor", "synthetic", *ASKED, "--plot", str(picture), "--format", "json")
     assert answer.code == 0, answer.err
-    assert [row["method"] for row in answer.rows] == ["naive", "filter", "sampling", "hybrid"]
+    assert [row["method"] for row in answer.rows] == ["naive", "changes", "filter", "sampling", "hybrid"]
     assert all(row["total"] == row["uplink"] + row["downlink"] > 0 for row in answer.rows)
     assert sum(row["recommended"] for row in answer.rows) == 1
     assert "Recommended:" in answer.err and "<svg" in picture.read_text(encoding="utf-8")
     (updates,) = here.sql("select count(*) n from synthetic.updates")
-    assert answer.rows[0]["uplink"] == updates["n"]
+    assert answer.rows[1]["uplink"] == updates["n"]
 
     kept = here.sql("select * from synthetic.monitoring order by method")
     assert {(row["method"], row["total"], row["recall"]) for row in kept} == {
@@ -42,7 +42,7 @@ def test_a_study_of_an_archive_is_printed_drawn_and_kept(here: Home) -> None:
 
     assert here.command("monitor", "synthetic", "--periods", "00001", *ASKED, "--format", "csv").code == 0
     counted = here.sql("select periods, count(*) n from synthetic.monitoring group by 1 order by 1")
-    assert counted == [{"periods": "00000..00001", "n": 4}, {"periods": "00001", "n": 4}]
+    assert counted == [{"periods": "00000..00001", "n": 5}, {"periods": "00001", "n": 5}]
 
 
 def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
@@ -76,7 +76,12 @@ def test_a_period_starts_with_everybody_alive_before_it(here: Home) -> None:
         (["synthetic", "--plot", "study.txt"], "end the name in"),
         (["synthetic", "--data", "independent"], "not both"),
         ([], "Give an ARCHIVE"),
+        (["synthetic", "--epsilon", "-0.1"], "--epsilon -0.1"),
+        (["synthetic", "--epsilon", "nan"], "--epsilon nan"),
+        (["synthetic", "--delta", "1.5"], "--delta 1.5"),
+        (["synthetic", "--absent", "inf"], "--absent inf"),
         (["--data", "independent", "--periods", "00001"], "--periods goes with"),
+        (["--data", "independent", "--absent", "0"], "--absent goes with"),
         (["nosuch"], "There is no archive 'nosuch'"),
     ],
 )
@@ -85,6 +90,14 @@ def test_bad_parameters_are_explained_and_nothing_is_kept(here: Home, arguments:
     assert answer.code == 1 and answer.out == ""
     assert words in answer.err and "Traceback" not in answer.err
     assert "monitoring" not in here.workshop("synthetic").lake.tables("synthetic")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--data", "round"], ["synthetic", "--window", "few"], ["synthetic", "--epsilon", "some"]]
+)
+def test_wrong_use_is_told_from_a_wrong_value(here: Home, arguments: list[str]) -> None:
+    answer = here.command("monitor", *arguments)
+    assert answer.code == 2 and answer.out == "" and "Traceback" not in answer.err
 
 
 def test_the_papers_data_need_no_archive(home: Home) -> None:
@@ -99,6 +112,6 @@ def test_the_job_is_a_program(here: Home) -> None:
     job = [sys.executable, str(ROOT / "jobs" / "monitor.py"), "synthetic"]
     done = subprocess.run([*job, *ASKED, "--periods", "00000"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert len(here.sql("select * from synthetic.monitoring")) == 4
+    assert len(here.sql("select * from synthetic.monitoring")) == 5
     refused = subprocess.run([*job, "--theta", "2"], capture_output=True, text=True, timeout=120)
     assert refused.returncode == 1 and "--theta 2" in refused.stderr and "Traceback" not in refused.stderr

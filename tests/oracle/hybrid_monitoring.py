@@ -54,12 +54,12 @@ class HybridServer(FilterServer):
         return heard
 
     def let_go(self) -> bool:
-        """Too dear: more than twice the sampling rate, over at least the time between two samples."""
+        """Too dear: more than twice the sampling rate, over the time of four samples."""
         gone = []
         for i in self.watched:
             record, elapsed = self.records[i], self.at - self.since[i] + 1
             in_skyline = record.boss is None
-            if not in_skyline and record.spent > 2 * self.sample_rate * max(elapsed, 1 / self.sample_rate):
+            if not in_skyline and record.spent > 2 * 4:
                 gone.append(i)
             elif elapsed > 4 / self.sample_rate:
                 self.since[i], record.spent = self.at, 0

@@ -1,6 +1,7 @@
 """Sampling, the answers to frequent-skyline queries, and the data they are tried on."""
 
 import math
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle.monitoring import skyline as oracle_skyline
 from oracle.random_logs import random_log
 from oracle.skylines import skylines
 from skyarchive.kernels.monitoring import frequency, sampling
 from skyarchive.kernels.monitoring.feed import LogFeed, dense_feed
 from skyarchive.kernels.monitoring.guard import BIRTHS, DEATHS, REPORTS, UPDATES, WELCOMES
 from skyarchive.kernels.monitoring.replaying import Query, Replay, Result, replay
+from skyarchive.kernels.monitoring.ties import CANDIDATES, ROWS, skyline_of_places
 from skyarchive.kernels.monitoring.workloads import Distribution, Workload, centres
 
 
@@ -72,27 +75,30 @@ def test_theta_is_the_decimal_that_was_written() -> None:
 def test_recall_and_precision_are_averages_over_answers() -> None:
     answer = np.array([[True, True, False], [False, False, False], [True, False, False]])
     exact = np.array([[True, False, True], [False, False, False], [False, True, True]])
-    quality = np.zeros(3)
-    frequency.compare(answer, exact, 0, quality)
-    assert quality.tolist() == [0.5 + 1 + 0, 0.5 + 1 + 0, 3]
+    quality = frequency.new_quality()
+    frequency.compare(answer[:2], exact[:2], 0, quality)
+    assert quality.tolist() == [0.5 + 1, 0.5 + 1, 2, 0.5, 0.5]
+    frequency.compare(answer[2:], exact[2:], 0, quality)
+    assert quality.tolist() == [0.5 + 1 + 0, 0.5 + 1 + 0, 3, 0, 0]
     frequency.compare(answer, exact, 3, quality)
     assert quality[2] == 3
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_naive_and_sampling_send_what_they_must(seed: int) -> None:
-    """Naive: births, real changes and deaths. Sampling: everybody alive at each sampled snapshot, and the seeds."""
+    """Naive: everybody alive; changes: births, real changes and deaths. Sampling: everybody alive at each sampled
+    snapshot, and the seeds."""
     log = random_log(seed)
     feed = LogFeed(*log.arguments)
     if feed.n_objects == 0:
         pytest.skip("nothing happens in this archive")
     sampled = np.random.default_rng(seed).random(feed.n_snapshots) < 0.4
     naive, some = (sampling.new_crowd(feed.n_objects, feed.rows.shape[1]) for _ in range(2))
-    lived, first, where = 0, 0, np.full((feed.n_objects, feed.rows.shape[1]), np.nan)
+    first, where = 0, np.full((feed.n_objects, feed.rows.shape[1]), np.nan)
     expected = dict.fromkeys(("births", "deaths", "updates", "late", "lived", "reports"), 0)
     for block in feed.blocks():
         members = np.zeros((len(block.start) - 1, feed.n_objects), bool)
-        lived += sampling.report_changes(naive, *block, members)
+        sampling.report_always(naive, *block, members)
         if np.isfinite(np.concatenate(log.attributes)[~np.isnan(np.concatenate(log.attributes))]).all():
             assert [set(np.flatnonzero(row)) for row in members] == skylines(log)[first : first + len(members)]
         part = sampled[first : first + len(members)]
@@ -112,7 +118,7 @@ def test_naive_and_sampling_send_what_they_must(seed: int) -> None:
         living = int((~np.isnan(where).any(axis=1)).sum())
         expected["lived"] += living
         expected["reports"] += living * bool(sampled[at])
-    assert lived == expected["lived"]
+    assert naive.tally[REPORTS] == expected["lived"]
     assert naive.tally[[BIRTHS, DEATHS, UPDATES]].tolist() == [expected[k] for k in ("births", "deaths", "updates")]
     assert some.tally[[WELCOMES, BIRTHS, REPORTS]].tolist() == [expected[k] for k in ("births", "late", "reports")]
 
@@ -139,7 +145,8 @@ def test_a_replay_compares_all_methods() -> None:
     workload = Workload(objects=150, snapshots=300, dimensions=2, uncertainty=0.04)
     found = replay(workload, Query(Fraction("0.8"), 100, 0.4, 0.2, seed=3))
     results = by_method(found)
-    assert list(results) == ["naive", "filter", "sampling", "hybrid"]
+    assert list(results) == ["naive", "changes", "filter", "sampling", "hybrid"]
+    assert (results["changes"].uplink, results["changes"].downlink) == (150 * 300, 0)  # everybody moves all the time
     assert (results["naive"].uplink, results["naive"].downlink) == (150 * 300, 0) == (found.lived, 0)
     assert results["sampling"].uplink == 150 * found.sampled and results["sampling"].downlink == 150
     filtered = results["filter"]
@@ -163,10 +170,56 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert replace(one, cpu_seconds=0.0) == replace(other, cpu_seconds=0.0)
 
 
+def some_log() -> tuple[np.ndarray, np.ndarray, list[np.ndarray], int]:
+    """Two records of four snapshots; the second comes, stays and goes again."""
+    nan = np.nan
+    return np.array([0, 1, 3]), np.array([0, 1, 1]), [np.array([-3.0, -1.0, nan]), np.array([0.0, -1.0, nan])], 4
+
+
+def test_naive_reports_always_and_changes_only_what_changed() -> None:
+    """The paper's Naive makes its reports whether anything moved or not."""
+    results = by_method(replay(LogFeed(*some_log()), Query(Fraction(1), 1, 0.5, 0.5)))
+    assert (results["naive"].total, results["changes"].total) == (4 + 2, 3)
+
+
+def test_who_is_absent_can_take_part_with_a_value_of_its_own() -> None:
+    """As the address groups without connections do in the paper: 0 of each kind."""
+    feed = LogFeed(*some_log(), absent=[0.0, 0.0])
+    (block,) = feed.blocks()
+    assert block.start.tolist() == [0, 2, 3, 3, 4]
+    assert sorted(block.item[:2]) == [0, 1] and block.item[2:].tolist() == [1, 1]
+    assert block.rows[np.argsort(block.item[:2])].tolist() == [[-3, 0], [0, 0]]
+    assert block.rows[2:].tolist() == [[-1, -1], [0, 0]]
+    results = by_method(replay(feed, Query(Fraction(1), 1, 0.5, 0.5)))
+    assert (results["naive"].total, results["changes"].total) == (2 * 4, 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_skylines_of_records_in_the_same_places(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 1 + seed % 5, (40, 1 + seed % 4)).astype(float)
+    chosen = rng.permutation(40)[: int(rng.integers(0, 41))].astype(np.int32)
+    lists = np.full((ROWS, 40), -7, np.int32)
+    lists[CANDIDATES, : len(chosen)] = chosen
+    size = skyline_of_places(points, lists, len(chosen))
+    wanted = oracle_skyline({int(item): tuple(points[item]) for item in chosen})
+    assert lists[CANDIDATES, :size].tolist() == [item for item in chosen if item in wanted]
+
+
+def test_thousands_of_equal_records_cost_no_more_than_different_ones() -> None:
+    """They all are in the skyline, but compared with each other they are not: that would be eight million pairs at
+    every snapshot. One that moves away and comes back makes all of them be looked at again."""
+    positions = np.zeros((40, 4000, 3))
+    positions[5::9, 17] = -1.0
+    began = time.process_time()
+    replay(dense_feed(positions), Query(Fraction(1), 1, 0.5, 0.5))
+    assert time.process_time() - began < 10
+
+
 def test_an_infinite_value_is_no_position() -> None:
     positions = np.array([[[1.0, 1.0], [np.inf, 0.0]], [[1.0, 1.0], [0.0, 0.0]]])
     results = by_method(replay(dense_feed(positions), Query(Fraction(1), 1, 0.5, 0.5)))
-    assert results["naive"].uplink == 2
+    assert (results["naive"].uplink, results["changes"].uplink) == (3, 2)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,15 @@ def monitor(
     epsilon: Annotated[float, typer.Option(help="Error that Sampling and Hybrid may make in the share.")] = 0.2,
     delta: Annotated[float, typer.Option(help="With this doubt, at most (twice).")] = 0.1,
     seed: Annotated[int, typer.Option(help="Of the samples, and of --data.")] = 0,
+    absent: Annotated[
+        float | None,
+        typer.Option(
+            "--absent",
+            help="Objects that are not there take part with this value everywhere, as in the paper's study of TCP "
+            "connections: 0 of each kind. If left out, they take no part.",
+            show_default=False,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the comparison into this file (.svg, .png or .pdf).")
     ] = None,
@@ -51,12 +60,14 @@ def monitor(
 ) -> None:
     """Replay an archive as if it were watched live, and compare what that costs.
 
-    Every object is a client that reports to a server: every change (naive), when it leaves a filter or is asked
-    (filter), at random snapshots (sampling), or as suits it best (hybrid). Shows messages, CPU time and how good the
-    answers are to: who was in the skyline of at least theta of the last --window snapshots? An archive's results are
-    kept in its table `monitoring`.
+    Every object is a client that reports to a server: at every snapshot (naive), when something changes (changes), when
+    it leaves a filter or is asked (filter), at random snapshots (sampling), or as suits it best (hybrid). Shows
+    messages, CPU time and how good the answers are to: who was in the skyline of at least theta of the last --window
+    snapshots? An archive's results are kept in its table `monitoring`.
 
     Example: skyarchive monitor tcp --periods 2024-04-19..2024-04-21 --plot monitoring.svg
+
+    Example: skyarchive monitor tcp --absent 0
 
     Example: skyarchive monitor --data independent --objects 2500 --dimensions 4 --uncertainty 0.08
     """
@@ -68,7 +79,7 @@ def monitor(
         from skyarchive.pictures import check_picture
 
         check_picture(plot)
-    parameters = Parameters(theta, window, epsilon, delta, seed)
+    parameters = Parameters(theta, window, epsilon, delta, seed, absent)
     if archive is not None:
         from skyarchive.selection import Selection
 
@@ -77,8 +88,9 @@ def monitor(
         from skyarchive.kernels.monitoring.workloads import Workload
         from skyarchive.progress import Progress
 
-        if periods is not None:
-            raise SettingError("--periods goes with an ARCHIVE; --data has none.")
+        for name, given in (("periods", periods), ("absent", absent)):
+            if given is not None:
+                raise SettingError(f"--{name} goes with an ARCHIVE; --data has none.")
         workload = Workload(data or "independent", objects, dimensions, uncertainty, snapshots, seed)
         study = study_workload(workload, parameters, Progress())
     _show(study, plot, format)
@@ -88,7 +100,7 @@ def _show(study: "Study", plot: Path | None, format: FormatOption) -> None:
     found = study.replay
     message(
         f"{study.title}: {found.snapshots} snapshots, {found.sampled} of them sampled (rate {study.rate:.3f}); "
-        f"{found.objects} objects, {found.lived:,} reports if everybody sent one every time."
+        f"{found.objects:,} objects, {found.lived / found.snapshots:,.1f} of them there on average."
     )
     message(f"Recommended: {study.reason}")
     if plot is not None:

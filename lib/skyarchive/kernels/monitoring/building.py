@@ -3,6 +3,12 @@
 The set of filters is robust: no filter possibly beats a skyline record's (lemma 4.1), and every other record's filter
 is certainly beaten by its boss's (lemma 4.2). So while everybody stays inside, the skyline stays what it is. It is
 enough to keep members apart from each other: who is certainly beaten by one member cannot possibly beat another.
+
+As printed the algorithm does not keep the set robust. It ends the new filter of a member below everybody else, but its
+lower borders stay at nothing towards a member that keeps its own filter: with A at (2, 8) in its filter and B at (8, 2)
+that gets a new one, B may walk to (1, 1) without a word, and A is beaten. And a record that keeps its filter is not
+looked at again when the one that beats it gets a new one, which may reach past it. So here members are kept apart in
+both directions wherever one of the two is open, and a new filter of a boss ends where those it beats begin.
 """
 
 import numpy as np

@@ -42,8 +42,14 @@ class LogFeed:
     """An update log, as `skyline_intervals` takes it; an infinite value is no position, as anywhere in an archive."""
 
     def __init__(
-        self, snapshot: np.ndarray, item: np.ndarray, attributes: Sequence[np.ndarray], n_snapshots: int
+        self,
+        snapshot: np.ndarray,
+        item: np.ndarray,
+        attributes: Sequence[np.ndarray],
+        n_snapshots: int,
+        absent: Sequence[float] | None = None,
     ) -> None:
+        """`absent`: where a record is while it is not there, so that everybody takes part all the time."""
         self.snapshot, self.item = np.asarray(snapshot, np.int32), np.asarray(item, np.int32)
         self.n_snapshots = n_snapshots
         if not attributes or any(len(column) != len(self.snapshot) for column in (self.item, *attributes)):
@@ -54,6 +60,16 @@ class LogFeed:
         self.n_objects = highest + 1
         if may_repeat:
             check_no_repeats(self.snapshot, self.item, self.n_objects)
+        if absent is not None:
+            self._fill(np.asarray(absent, np.float64))
+
+    def _fill(self, absent: np.ndarray) -> None:
+        """Puts everybody there from the first snapshot on, and who goes back to there."""
+        self.rows[np.isnan(self.rows[:, 0])] = absent
+        late = np.setdiff1d(np.arange(self.n_objects, dtype=np.int32), self.item[self.snapshot == 0])
+        self.snapshot = np.concatenate([np.zeros(len(late), np.int32), self.snapshot])
+        self.item = np.concatenate([late, self.item])
+        self.rows = np.concatenate([np.tile(absent, (len(late), 1)), self.rows])
 
     @property
     def spread(self) -> np.ndarray:

@@ -47,10 +47,16 @@ def advance(window, members, sampled, numerator, denominator, frequent):  # type
                 frequent[at, item] = window.counts[item] * denominator >= needed
 
 
+def new_quality() -> np.ndarray:
+    """Nothing compared yet."""
+    return np.array([0.0, 0.0, 0.0, 1.0, 1.0])
+
+
 @entry_point
 def compare(answer, exact, begin, quality):  # type: ignore[no-untyped-def]
-    """Adds to `quality` the recall and the precision of answers from the block's snapshot `begin` on, and their number.
-    Where there is nothing to find nothing is missed; where nothing is reported nothing is wrong."""
+    """Adds to `quality` the recall and the precision of answers from the block's snapshot `begin` on, and their number;
+    behind these stand the lowest of both. Where there is nothing to find nothing is missed; where nothing is reported
+    nothing is wrong."""
     for at in range(begin, len(answer)):
         both = 0
         reported = 0
@@ -59,6 +65,10 @@ def compare(answer, exact, begin, quality):  # type: ignore[no-untyped-def]
             both += answer[at, item] and exact[at, item]
             reported += answer[at, item]
             right += exact[at, item]
-        quality[0] += both / right if right else 1.0
-        quality[1] += both / reported if reported else 1.0
+        recall = both / right if right else 1.0
+        precision = both / reported if reported else 1.0
+        quality[0] += recall
+        quality[1] += precision
         quality[2] += 1
+        quality[3] = min(quality[3], recall)
+        quality[4] = min(quality[4], precision)

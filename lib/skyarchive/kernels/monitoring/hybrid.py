@@ -22,16 +22,16 @@ from skyarchive.kernels.monitoring.guard import (
 from skyarchive.kernels.monitoring.rectangles import corner_beats, is_inside
 from skyarchive.kernels.monitoring.resolving import SKYLINE, forget, learn, probe, resolve
 from skyarchive.kernels.monitoring.splitting import separate
-from skyarchive.kernels.naive import block_nested_loop
+from skyarchive.kernels.monitoring.ties import CANDIDATES, ROWS, skyline_of_places
 
 GONE, FILTERED, SAMPLED = 0, 1, 2
 """A record's mode; a filtered one may be mixed."""
-REPORTED, SKYLINE_AT_SAMPLE = 0, 1
-"""Rows of `lists`."""
 TOO_MANY = 2
 """A record's filter may cost this many times what sampling would."""
 STRETCH = 4
-"""Samples, on average, over which that is judged."""
+"""Samples, on average, over which that is judged; the paper does not say over how long it counts. Shorter stretches
+send records to the samples sooner, longer ones later: with all the time since a record got its filter Hybrid is dearer
+than Sampling in two dimensions, where the paper finds it cheaper."""
 CALM = 2
 """Samples in a row after which a virtual filter that held becomes a real one."""
 
@@ -50,13 +50,13 @@ class Modes(NamedTuple):
     boss: np.ndarray
     """int32[n]: who beats the virtual filter, or NOBODY."""
     lists: np.ndarray
-    """int32[2, n]: who reported at a sample; its skyline."""
+    """int32[3, n]: who reported at a sample, of whom its skyline is left; and what `skyline_of_places` needs."""
 
 
 def new_modes(n: int) -> Modes:
     return Modes(
         np.zeros(n, np.int8), np.zeros(n, np.bool_), np.zeros(n, np.int64),
-        np.full(n, -1, np.int32), np.full(n, ABSENT, np.int32), np.empty((2, n), np.int32),
+        np.full(n, -1, np.int32), np.full(n, ABSENT, np.int32), np.empty((ROWS, n), np.int32),
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _let_go(guard, modes, rate, snapshot):  # type: ignore[no-untyped-def]
         if modes.mode[item] != FILTERED:
             continue
         elapsed = snapshot - modes.since[item] + 1
-        if guard.boss[item] != NOBODY and guard.spent[item] > TOO_MANY * rate * max(elapsed, 1 / rate):
+        if guard.boss[item] != NOBODY and guard.spent[item] > TOO_MANY * STRETCH:
             some = True
             modes.mode[item] = SAMPLED if is_position(guard.now, item) else GONE
             modes.mixed[item] = False
@@ -144,9 +144,9 @@ def _answer(guard, modes):  # type: ignore[no-untyped-def]
     count = 0
     for item in range(len(modes.mode)):
         if modes.mode[item] == SAMPLED or (modes.mode[item] == FILTERED and modes.mixed[item]):
-            modes.lists[REPORTED, count] = item
+            modes.lists[CANDIDATES, count] = item
             count += 1
-    return block_nested_loop(guard.now, modes.lists[REPORTED], count, modes.lists[SKYLINE_AT_SAMPLE])[0]
+    return skyline_of_places(guard.now, modes.lists, count)
 
 
 @inner
@@ -235,6 +235,6 @@ def watch(guard, modes, rate, sampled, start, item, rows, members, first):  # ty
             build(guard, guard.tally[MEMBERS])
         if sampled[at]:
             for place in range(_answer(guard, modes)):
-                members[at, modes.lists[SKYLINE_AT_SAMPLE, place]] = True
+                members[at, modes.lists[CANDIDATES, place]] = True
             _take_back(guard, modes, snapshot)
         guard.is_fresh[:] = False

@@ -29,6 +29,15 @@ def possibly_beats(low, high, a, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def is_same_place(low, high, a, b):  # type: ignore[no-untyped-def]
+    """Whether two records are known to be in one place, so that neither beats the other."""
+    for axis in range(low.shape[1]):
+        if low[a, axis] != high[a, axis] or low[a, axis] != low[b, axis] or high[a, axis] != high[b, axis]:
+            return False
+    return True
+
+
+@inlined
 def is_inside(low, high, item, points, row):  # type: ignore[no-untyped-def]
     """Whether a point is in a record's rectangle, borders included."""
     for axis in range(low.shape[1]):

@@ -1,7 +1,7 @@
 """All methods on the same data at once: what each sends, how long it computes, and how good its answers are."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -23,9 +23,15 @@ from skyarchive.kernels.monitoring.guard import (
     new_guard,
 )
 
-Method = Literal["naive", "filter", "sampling", "hybrid"]
+Method = Literal["naive", "changes", "filter", "sampling", "hybrid"]
+"""Naive as the paper counts it: everybody alive reports at every snapshot. By its words ("transmits all updates") it
+might send changes only; but on its TCP data, 782,281 connections of 7,776 groups in 25,920 snapshots, at most 60 counts
+change per snapshot, while Sampling at ε 0.1 makes 4,740 reports (0.61 of the groups) and is said to cost almost as much
+as Naive. So sending changes is a method of its own here, `changes`. Where everybody always moves the two are one."""
 METHODS: tuple[Method, ...] = get_args(Method)
-UPLINK = [UPDATES, BIRTHS, DEATHS, FAILURES, PROBES, REPORTS]
+EXACT: tuple[Method, ...] = ("naive", "changes", "filter")
+CHANGES = [UPDATES, BIRTHS, DEATHS]
+UPLINK = [*CHANGES, FAILURES, PROBES, REPORTS]
 DOWNLINK = [FAILURES, PROBES, PROBES, RENEWALS, SWITCHES, WELCOMES]
 
 
@@ -69,6 +75,9 @@ class Result:
     recall: float
     precision: float
     """Both averaged over the snapshots with a full window."""
+    lowest_recall: float
+    lowest_precision: float
+    """Of a single answer."""
 
     @property
     def total(self) -> int:
@@ -94,8 +103,8 @@ class _Watcher:
         n, width = feed.n_objects, len(feed.spread)
         self.method, self.query = method, query
         self.window = frequency.new_window(query.window, n)
-        self.quality = np.zeros(3)
-        self.seconds, self.lived = 0.0, 0
+        self.quality = frequency.new_quality()
+        self.seconds = 0.0
         if method in ("naive", "sampling"):
             self.crowd = sampling.new_crowd(n, width)
             self.tally = self.crowd.tally
@@ -112,7 +121,7 @@ class _Watcher:
         members = np.zeros((len(block.start) - 1, len(self.window.counts)), np.bool_)
         began = time.process_time()
         if self.method == "naive":
-            self.lived += sampling.report_changes(self.crowd, *block, members)
+            sampling.report_always(self.crowd, *block, members)
         elif self.method == "filter":
             filtering.watch(self.guard, *block, members)
         elif self.method == "sampling":
@@ -130,28 +139,39 @@ class _Watcher:
         frequency.advance(self.window, members, seen, theta.numerator, theta.denominator, frequent)
         return frequent
 
-    def result(self) -> Result:
-        recall, precision, count = self.quality.tolist()
+    def results(self) -> list[Result]:
+        """What the method cost. The run of Naive stands for `changes`, too: the same skylines, other messages."""
+        if self.method == "naive":
+            return [self._result("naive", [REPORTS], []), self._result("changes", CHANGES, [])]
+        return [self._result(self.method, UPLINK, DOWNLINK)]
+
+    def _result(self, method: Method, uplink: list[int], downlink: list[int]) -> Result:
+        recall, precision, count, lowest_recall, lowest_precision = self.quality.tolist()
         return Result(
-            self.method,
-            uplink=int(self.tally[UPLINK].sum()),
-            downlink=int(self.tally[DOWNLINK].sum()),
+            method,
+            uplink=int(self.tally[uplink].sum()),
+            downlink=int(self.tally[downlink].sum()),
             failures=int(self.tally[FAILURES]),
             probes=int(self.tally[PROBES]),
-            reports=int(self.tally[REPORTS]),
+            reports=int(self.tally[REPORTS]) if REPORTS in uplink else 0,
             cpu_seconds=self.seconds,
             recall=recall / count,
             precision=precision / count,
+            lowest_recall=lowest_recall,
+            lowest_precision=lowest_precision,
         )
 
 
-def replay(feed: Feed, query: Query, say: Callable[[int], Any] | None = None) -> Replay:
-    """Goes once through the feed with all methods. `say` is told now and then how many snapshots are done."""
+def replay(
+    feed: Feed, query: Query, say: Callable[[int], Any] | None = None, methods: Sequence[Method] = METHODS
+) -> Replay:
+    """Goes once through the feed with all methods, or some: always with Naive, by which the others are judged. `say` is
+    told now and then how many snapshots are done."""
     if query.window > feed.n_snapshots:
         raise ValueError(f"window must not be longer than the {feed.n_snapshots} snapshots replayed: {query.window}")
     every = sampling.schedule(query.rate, feed.n_snapshots, query.seed)
     _warm_up(len(feed.spread))
-    watchers = [_Watcher(method, feed, query) for method in METHODS]
+    watchers = [_Watcher(method, feed, query) for method in METHODS if method in {"naive", *methods} - {"changes"}]
     first = 0
     for block in feed.blocks():
         last = first + len(block.start) - 1
@@ -166,8 +186,8 @@ def replay(feed: Feed, query: Query, say: Callable[[int], Any] | None = None) ->
         first = last
         if say is not None:
             say(first)
-    results = [watcher.result() for watcher in watchers]
-    return Replay(feed.n_snapshots, int(every.sum()), feed.n_objects, watchers[0].lived, results)
+    results = [result for watcher in watchers for result in watcher.results()]
+    return Replay(feed.n_snapshots, int(every.sum()), feed.n_objects, results[0].reports, results)
 
 
 def _warm_up(width: int) -> None:
@@ -175,7 +195,7 @@ def _warm_up(width: int) -> None:
     block = Block(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, width)))
     nobody, members = np.zeros(0, np.bool_), np.zeros((0, 1), np.bool_)
     guard, crowd = new_guard(1, np.ones(width)), sampling.new_crowd(1, width)
-    sampling.report_changes(crowd, *block, members)
+    sampling.report_always(crowd, *block, members)
     sampling.report_samples(crowd, nobody, *block, members, 0)
     filtering.watch(guard, *block, members)
     hybrid.watch(guard, hybrid.new_modes(1), 1.0, nobody, *block, members, 0)

@@ -5,7 +5,7 @@ import numpy as np
 from skyarchive.kernels.compiling import inlined, inner
 from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.monitoring.guard import ABSENT, LOG, LOGGED, NOBODY, PROBES, RENEWALS
-from skyarchive.kernels.monitoring.rectangles import certainly_beats, covers_absence, possibly_beats
+from skyarchive.kernels.monitoring.rectangles import certainly_beats, covers_absence, is_same_place, possibly_beats
 
 CONTENDERS, SKYLINE, LOOK = 0, 1, 2
 """Rows of `lists`."""
@@ -84,6 +84,10 @@ def _drop_beaten(guard, count):  # type: ignore[no-untyped-def]
         beaten = False
         for at in range(size):
             rival = window[at]
+            if is_same_place(guard.low, guard.high, rival, item):  # whatever holds for the one holds for the other
+                window[at], window[at >> 1] = window[at >> 1], rival
+                kept = size
+                break
             if certainly_beats(guard.low, guard.high, rival, item):
                 beaten = True
                 guard.boss[item] = rival
@@ -159,7 +163,9 @@ def resolve(guard):  # type: ignore[no-untyped-def]
         item = guard.lists[CONTENDERS, at]
         if not guard.contends[item]:  # it was asked for another's sake, and is gone
             continue
-        standing = _standing(guard, item, size)
+        standing = NOBODY
+        if members == 0 or not is_same_place(guard.low, guard.high, guard.lists[SKYLINE, members - 1], item):
+            standing = _standing(guard, item, size)
         unsure = standing == ABSENT or (standing == NOBODY and covers_absence(guard.high, item))
         if unsure and not guard.is_open[item]:
             if not probe(guard, item):

@@ -8,7 +8,7 @@ import numpy as np
 from skyarchive.kernels.compiling import entry_point, inner
 from skyarchive.kernels.dominance import is_position
 from skyarchive.kernels.monitoring.guard import BIRTHS, DEATHS, REPORTS, TALLY, UPDATES, WELCOMES
-from skyarchive.kernels.naive import block_nested_loop
+from skyarchive.kernels.monitoring.ties import CANDIDATES, ROWS, skyline_of_places
 
 
 def sampling_rate(theta: float, window: int, epsilon: float, delta: float) -> float:
@@ -29,12 +29,12 @@ class Crowd(NamedTuple):
     now: np.ndarray
     """float64[n, d]; NaN: not alive."""
     lists: np.ndarray
-    """int32[2, n]: the living; the skyline."""
+    """int32[3, n]: the living, of which the skyline is left; and what `skyline_of_places` needs."""
     tally: np.ndarray
 
 
 def new_crowd(n: int, width: int) -> Crowd:
-    return Crowd(np.full((n, width), np.nan), np.empty((2, n), np.int32), np.zeros(TALLY, np.int64))
+    return Crowd(np.full((n, width), np.nan), np.empty((ROWS, n), np.int32), np.zeros(TALLY, np.int64))
 
 
 @inner
@@ -59,25 +59,31 @@ def _skyline(crowd, members):  # type: ignore[no-untyped-def]
     count = 0
     for item in range(len(crowd.now)):
         if is_position(crowd.now, item):
-            crowd.lists[0, count] = item
+            crowd.lists[CANDIDATES, count] = item
             count += 1
-    size = block_nested_loop(crowd.now, crowd.lists[0], count, crowd.lists[1])[0]
-    for at in range(size):
-        members[crowd.lists[1, at]] = True
+    for at in range(skyline_of_places(crowd.now, crowd.lists, count)):
+        members[crowd.lists[CANDIDATES, at]] = True
     return count
 
 
 @entry_point
-def report_changes(crowd, start, item, rows, members):  # type: ignore[no-untyped-def]
-    """Naive: every update is sent. `members` gets each snapshot's skyline; gives how many lived, over all."""
+def report_always(crowd, start, item, rows, members):  # type: ignore[no-untyped-def]
+    """Naive: everybody alive reports at every snapshot. Beside that it counts what changes, for those who would send
+    nothing else. `members` gets each snapshot's skyline."""
     lived = 0
     for at in range(len(start) - 1):
+        changed = at == 0
         for row in range(start[at], start[at + 1]):
             kind = _move(crowd, item[row], rows, row)
             if kind >= 0:
                 crowd.tally[kind] += 1
-        lived += _skyline(crowd, members[at])
-    return lived
+                changed = True
+        if changed:
+            lived = _skyline(crowd, members[at])
+        else:  # nor does the answer
+            for one in range(members.shape[1]):
+                members[at, one] = members[at - 1, one]
+        crowd.tally[REPORTS] += lived
 
 
 @entry_point
