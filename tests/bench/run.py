@@ -87,6 +87,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
+    "external_plans": ("Unbeaten rows on Spark: how many times slower the other plan is", external_step.plans),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 

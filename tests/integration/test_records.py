@@ -22,7 +22,9 @@ from skyarchive.errors import SettingError
 from skyarchive.kernels.points import unbeaten
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
+from skyarchive.steps import external
 from skyarchive.steps.external import unbeaten_rows
+from skyarchive.steps.external.sizing import known_bytes
 
 MEDALS = {"order": [["gold", "silver"], ["gold", "wood"]]}
 PAIRS = [("gold", "silver"), ("gold", "wood")]
@@ -81,6 +83,36 @@ def test_the_number_of_partitions_never_changes_the_answer(spark: SparkSession, 
     ways = {"price": "lower", "stars": "higher"}
     for partitions in (1, 64 if plan == "tree" else 8):
         assert ids(skyline(frame(spark, rows, partitions), ways, plan=plan)) == true_ids(rows, ways)
+
+
+@pytest.mark.parametrize("group", [None, "city"])
+def test_tables_of_any_known_size(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str | None
+) -> None:
+    """One leaf, leaves that are merged at once, leaves that are merged in steps: by the size that files say."""
+    rows = hotels(7, 120)
+    for part in (rows[:70], rows[70:]):
+        write_deltalake(tmp_path / "hotels", pa.Table.from_pylist(part), mode="append")
+    table = spark.read.format("delta").load(str(tmp_path / "hotels")).where("id < 110")
+    wanted = true_ids(rows[:110], TRUE_WAYS, [group] if group else None)
+    size = known_bytes(table)
+    assert size is not None and 0 < size < 100_000
+    calls = []
+    for leaf, merge in ((size, size), (size - 1, size), (0, 0)):
+        monkeypatch.setattr(external, "ONE_LEAF_BYTES", leaf)
+        monkeypatch.setattr(external, "ONE_MERGE_BYTES", merge)
+        found = skyline(table, WAYS, group)
+        assert ids(found) == wanted
+        calls.append(str(found._jdf.queryExecution().optimizedPlan()).count("MapInArrow"))
+    assert calls == ([1, 2, 2] if group else [1, 2, 3])
+
+
+def test_only_what_comes_from_one_table_has_a_known_size(spark: SparkSession) -> None:
+    few = spark.range(10)
+    assert known_bytes(few.where("id > 3").select("id")) == 80
+    assert known_bytes(few.join(few, "id")) is None
+    assert known_bytes(few.groupBy("id").count()) is None
+    assert known_bytes(spark.readStream.format("rate").load()) is None
 
 
 def test_rounds_with_the_smallest_window_end_with_the_same(spark: SparkSession) -> None:
