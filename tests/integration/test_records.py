@@ -181,7 +181,7 @@ answers = [
     spark.sql("select * from skyline(table(hotels), 'price lower, stars higher')"),
 ]
 print([sorted(row.id for row in answer.collect()) for answer in answers])
-spark.stop()
+# It ends by itself, though nobody stops the session.
 """
 
 
@@ -200,7 +200,7 @@ def test_through_spark_connect(tmp_path: Path) -> None:
         # By this name only: with any other, even 127.0.0.1, a token means TLS.
         client = subprocess.run(
             [sys.executable, "-c", CONNECTED, f"sc://localhost:{port}/;token={token}"],
-            capture_output=True, text=True, timeout=300, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
     finally:
         os.killpg(server.pid, 9)
