@@ -38,9 +38,9 @@ def skyline(
     take no part. With `group`, a column or several, rows are compared within their group. Numbers are compared as
     doubles; dates, times and truth values can be compared, too.
 
-    The default plan is lazy, like any transformation. `passes` reads the rows several times, at once, and needs no
-    worker to hold the answer; `auto` looks at some rows and decides. After `passes`, a session of Spark Connect is
-    stopped when the program ends, which releases what the workers keep of the answer.
+    The default plan is lazy, like any transformation. `passes` reads the rows several times, at once (they must be
+    the same each time), and needs no worker to hold the answer; `auto` looks at some rows and decides. After `passes`,
+    a session of Spark Connect is stopped when the program ends, which releases what the workers keep of the answer.
     """
     groups = [group] if isinstance(group, str) else list(group or ())
     return unbeaten_rows(df, attributes, groups, plan)

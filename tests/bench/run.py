@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import external_kernels
+import external_merge
 import external_step
 import frequent_step
 import kernels
@@ -88,6 +89,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
     "external_plans": ("Unbeaten rows on Spark: how many times slower the other plan is", external_step.plans),
+    "external_merge": ("Unbeaten rows on Spark: what the last merge takes of a worker", external_merge.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 
