@@ -29,6 +29,7 @@ from skyarchive.settings import Settings
 from skyarchive.steps.external import Plan
 
 REPEATS = 3
+"""Of each, after as many that do not count: the JVM compiles what it runs often."""
 FILES = (0.26, 0.51, 0.76)
 """Where the rows are cut into files. Spark reads the largest first: so they come in the order they are in."""
 LONGEST = 60.0
@@ -130,7 +131,7 @@ def in_turns(
     one: Callable[[], pa.Table], other: Callable[[], pa.Table], repeats: int = REPEATS
 ) -> tuple[float, float, pa.Table, pa.Table]:
     """Seconds of the best of each, and their answers."""
-    taken = [(seconds(one), seconds(other)) for _ in range(repeats + 1)][1:]
+    taken = [(seconds(one), seconds(other)) for _ in range(2 * repeats)][repeats:]
     return min(a[0] for a, _ in taken), min(b[0] for _, b in taken), taken[0][0][1], taken[0][1][1]
 
 
@@ -150,7 +151,7 @@ def against_sql(spark: SparkSession, folder: Path, n: int) -> Iterator[Row]:
     """`NOT EXISTS` on rows in luckier and less lucky orders, and what one Spark job with a Python worker costs."""
     for kind in ("independent", "anti-correlated", "near a plane", "independent, worst first"):
         small = written(spark, folder, kind, n, 3)
-        own, floor, found, _ = in_turns(lambda: ours(small), lambda: one_job(spark), 2 * REPEATS)  # noqa: B023
+        own, floor, found, _ = in_turns(lambda: ours(small), lambda: one_job(spark))  # noqa: B023
         theirs, note = capped(small, rows_of(found))
         data = f"{n:,} x 3 {kind}"
         yield _row(data, found.num_rows, f"Spark SQL, not exists{note}", ">= 100", own, theirs)
