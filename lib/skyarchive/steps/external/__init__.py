@@ -28,8 +28,8 @@ from skyarchive.steps.external.workers import GROUP, IS_MEMBER, Question, reduce
 Plan = Literal["auto", "tree", "passes"]
 HELD_BYTES = 64 << 20
 """Bytes of rows that a worker holds before it gives them away."""
-ONE_LEAF_BYTES = 16 << 20
-"""A table of at most so many bytes is read by one worker: each further stage costs Spark more than it saves."""
+ONE_LEAF_BYTES = 8 << 20
+"""A table of at most so many bytes is read by one worker, which takes about as long for them as Spark for a stage."""
 ONE_MERGE_BYTES = 512 << 20
 """The leaves of a table of at most so many bytes are few: they are merged all at once."""
 _COMPARABLE = frozenset(

@@ -9,7 +9,6 @@ with the workers, on their disks where memory is short.
 import atexit
 from functools import partial
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +47,7 @@ def by_passes(rows: DataFrame, question: Question, window: int = WINDOW) -> Data
     return rest.where(F.col(IS_MEMBER)).drop(IS_MEMBER)
 
 
-_STOPPED_AT_EXIT: WeakSet[Any] = WeakSet()
+_STOPPED_AT_EXIT: set[Any] = set()
 
 
 def _stop_at_exit(spark: SparkSession) -> None:
