@@ -29,7 +29,7 @@ def _batches(count: int) -> Iterator[pa.RecordBatch]:
         y = -x
         y[-1] += 1.5 * (number % 2)
         payload = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(PAYLOAD), BATCH_ROWS, [None, pa.py_buffer(bytes(BATCH_ROWS * PAYLOAD))]
+            pa.binary(PAYLOAD), BATCH_ROWS, [None, pa.py_buffer(b"x" * (BATCH_ROWS * PAYLOAD))]
         )
         yield pa.RecordBatch.from_arrays([pa.array(x), pa.array(y), payload], ["x", "y", "payload"])
 
