@@ -2,8 +2,8 @@
 
 The tree reads the rows once, the passes at least three times, so where both can do it the tree is the faster: on two
 cores 4 to 15 times for a million rows of which 1,900 to 13,000 were unbeaten (bench `external_plans`). But the last
-merge of the tree holds all unbeaten rows at once, and the passes never do. It takes about 1.4 bytes for a byte of them,
-beside some 230 MB of Python and its libraries (bench `external_merge`): 512 MB of unbeaten rows make a worker of about
+merge of the tree holds all unbeaten rows at once, and the passes never do. It takes 1.1 to 1.4 bytes for each of them,
+beside some 230 MB of Python and its libraries (bench `external_merge`): 512 MB of unbeaten rows make a worker of nearly
 1 GB, which is what Spark gives an executor if nobody says more.
 
 So the skyline of some first rows and that of the first half of them are computed. How it grew between them tells how
