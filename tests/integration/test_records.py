@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import WriterProperties, write_deltalake
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -239,6 +239,10 @@ print(answers[0] == answers[1], workers, answers[0])
 """
 
 
+SMALL_GROUPS = WriterProperties(max_row_group_size=4_000)
+"""Parquet's readers hold a row group at once, here of about 4 MB."""
+
+
 @pytest.mark.thorough
 def test_a_table_ten_times_larger_than_the_memory(tmp_path: Path) -> None:
     rows, files = 100_000, 0
@@ -249,7 +253,7 @@ def test_a_table_ten_times_larger_than_the_memory(tmp_path: Path) -> None:
         random = pa.py_buffer(chance.bytes(1000 * rows))
         payload = pa.FixedSizeBinaryArray.from_buffers(pa.binary(1000), rows, [None, random])
         part = pa.table({"id": np.arange(rows) + files * rows} | columns | {"payload": payload.cast(pa.binary())})
-        write_deltalake(tmp_path / "table", part, mode="append")
+        write_deltalake(tmp_path / "table", part, mode="append", writer_properties=SMALL_GROUPS)
         member = unbeaten([columns["x0"], -columns["x1"], columns["x2"]])
         kept.append(part.drop("payload").filter(pa.array(member)))
         written += part.nbytes
