@@ -181,7 +181,7 @@ answers = [
     spark.sql("select * from skyline(table(hotels), 'price lower, stars higher')"),
 ]
 print([sorted(row.id for row in answer.collect()) for answer in answers])
-# It ends by itself, though nobody stops the session.
+spark.stop()
 """
 
 

@@ -6,13 +6,11 @@ disappears, what is equal to them is in the skyline. Only a window of points is 
 with the workers, on their disks where memory is short.
 """
 
-import atexit
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.steps.external.workers import (
@@ -36,7 +34,6 @@ _MOST_ROUNDS = 100_000
 
 def by_passes(rows: DataFrame, question: Question, window: int = WINDOW) -> DataFrame:
     """The unbeaten rows. Runs at once; the answer is kept by the workers."""
-    _stop_at_exit(rows.sparkSession)
     rest = rows.withColumn(IS_MEMBER, F.lit(None).cast("boolean"))
     for round_number in range(_MOST_ROUNDS):
         sample = _sample(rest, question, window, SEED + round_number)
@@ -45,18 +42,6 @@ def by_passes(rows: DataFrame, question: Question, window: int = WINDOW) -> Data
         found = _skyline_points(rest, question, sample)
         rest = rest.mapInArrow(partial(eliminated, question, found), rest.schema).localCheckpoint()
     return rest.where(F.col(IS_MEMBER)).drop(IS_MEMBER)
-
-
-_STOPPED_AT_EXIT: set[Any] = set()
-
-
-def _stop_at_exit(spark: SparkSession) -> None:
-    """A client of Spark Connect tells the server when it no longer needs a checkpoint. The last time it does so while
-    Python ends, and waits for an answer forever: so its session is stopped before that, which releases all of them."""
-    session: Any = spark
-    if type(session).__module__.startswith("pyspark.sql.connect") and session not in _STOPPED_AT_EXIT:
-        _STOPPED_AT_EXIT.add(session)
-        atexit.register(session.stop)
 
 
 def _sample(rest: DataFrame, question: Question, count: int, seed: int) -> Points:
