@@ -38,9 +38,10 @@ def skyline(
     take no part. With `group`, a column or several, rows are compared within their group. Numbers are compared as
     doubles; dates, times and truth values can be compared, too.
 
-    The default plan is lazy, like any transformation. `passes` reads the rows several times, at once, and needs no
-    worker to hold the answer; `auto` looks at some rows and decides. After these two, a program that uses Spark Connect
-    should end with `spark.stop()`: PySpark's client may wait forever for its checkpoints to be released otherwise.
+    The default plan is lazy, like any transformation. `passes` reads the rows several times, at once (they must be
+    the same each time), and needs no worker to hold the answer; `auto` looks at some rows and decides. After these
+    two, a program that uses Spark Connect should end with `spark.stop()`: PySpark's client may wait forever for its
+    checkpoints to be released otherwise.
     """
     groups = [group] if isinstance(group, str) else list(group or ())
     return unbeaten_rows(df, attributes, groups, plan)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import external_kernels
+import external_merge
 import external_step
 import frequent_step
 import kernels
@@ -87,6 +88,8 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
+    "external_plans": ("Unbeaten rows on Spark: how many times slower the other plan is", external_step.plans),
+    "external_merge": ("Unbeaten rows on Spark: what the last merge takes of a worker", external_merge.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 

@@ -233,3 +233,6 @@ def test_the_question_names_the_records(shops: Home, monkeypatch: pytest.MonkeyP
     for wrong, words in ((["--period", "1999"], "no records up to 1999"), (["--group", "Z"], "no group 'Z'")):
         answer = shops.command("external", "shops", *wrong)
         assert answer.code == 1 and words in answer.err and answer.out == ""
+    (shops.folder / "definitions" / "shops.yaml").write_text(SHOPS.replace("  group: [town]\n", ""))
+    answer = shops.command("external", "shops", "--group", "X")
+    assert answer.code == 1 and "names no external.group" in answer.err and answer.out == ""

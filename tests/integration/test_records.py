@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import WriterProperties, write_deltalake
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,7 +22,9 @@ from skyarchive.errors import SettingError
 from skyarchive.kernels.points import unbeaten
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
+from skyarchive.steps import external
 from skyarchive.steps.external import unbeaten_rows
+from skyarchive.steps.external.sizing import known_bytes
 
 MEDALS = {"order": [["gold", "silver"], ["gold", "wood"]]}
 PAIRS = [("gold", "silver"), ("gold", "wood")]
@@ -81,6 +83,36 @@ def test_the_number_of_partitions_never_changes_the_answer(spark: SparkSession, 
     ways = {"price": "lower", "stars": "higher"}
     for partitions in (1, 64 if plan == "tree" else 8):
         assert ids(skyline(frame(spark, rows, partitions), ways, plan=plan)) == true_ids(rows, ways)
+
+
+@pytest.mark.parametrize("group", [None, "city"])
+def test_tables_of_any_known_size(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str | None
+) -> None:
+    """One leaf, leaves that are merged at once, leaves that are merged in steps: by the size that files say."""
+    rows = hotels(7, 120)
+    for part in (rows[:70], rows[70:]):
+        write_deltalake(tmp_path / "hotels", pa.Table.from_pylist(part), mode="append")
+    table = spark.read.format("delta").load(str(tmp_path / "hotels")).where("id < 110")
+    wanted = true_ids(rows[:110], TRUE_WAYS, [group] if group else None)
+    size = known_bytes(table)
+    assert size is not None and 0 < size < 100_000
+    calls = []
+    for leaf, merge in ((size, size), (size - 1, size), (0, 0)):
+        monkeypatch.setattr(external, "ONE_LEAF_BYTES", leaf)
+        monkeypatch.setattr(external, "ONE_MERGE_BYTES", merge)
+        found = skyline(table, WAYS, group)
+        assert ids(found) == wanted
+        calls.append(str(found._jdf.queryExecution().optimizedPlan()).count("MapInArrow"))
+    assert calls == ([1, 2, 2] if group else [1, 2, 3])
+
+
+def test_only_what_comes_from_one_table_has_a_known_size(spark: SparkSession) -> None:
+    few = spark.range(10)
+    assert known_bytes(few.where("id > 3").select("id")) == 80
+    assert known_bytes(few.join(few, "id")) is None
+    assert known_bytes(few.groupBy("id").count()) is None
+    assert known_bytes(spark.readStream.format("rate").load()) is None
 
 
 def test_rounds_with_the_smallest_window_end_with_the_same(spark: SparkSession) -> None:
@@ -168,7 +200,7 @@ def test_through_spark_connect(tmp_path: Path) -> None:
         # By this name only: with any other, even 127.0.0.1, a token means TLS.
         client = subprocess.run(
             [sys.executable, "-c", CONNECTED, f"sc://localhost:{port}/;token={token}"],
-            capture_output=True, text=True, timeout=300, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
     finally:
         os.killpg(server.pid, 9)
@@ -182,7 +214,7 @@ def test_through_spark_connect(tmp_path: Path) -> None:
 HEAP_MB, LARGER = 160, 10
 TIGHT = f"""
 import resource, sys
-import pyarrow as pa
+import pyarrow as pa, pyarrow.compute
 from skyarchive import skyline
 from skyarchive.session import build_session
 from skyarchive.settings import load_settings
@@ -197,26 +229,36 @@ heap = spark._jvm.java.lang.Runtime.getRuntime().maxMemory() // 2**20
 assert heap <= {HEAP_MB}, heap
 table = spark.read.format("delta").option("versionAsOf", int(sys.argv[2])).load(sys.argv[1])
 ways = dict(x0="lower", x1="higher", x2="lower")
-frames = [skyline(table, ways, plan=plan).select("id") for plan in ("tree", "passes")]
-answers = [sorted(row.id for row in frame.collect()) for frame in frames]
+answers = []
+for plan in ("tree", "passes"):
+    found = skyline(table, ways, plan=plan).toArrow().sort_by("id")
+    assert set(pa.compute.binary_length(found["payload"]).to_pylist()) == {{1000}}
+    answers.append(found["id"].to_pylist())
 workers = max(row.mb for row in spark.range(8).repartition(8).mapInArrow(peak, "mb bigint").collect())
 print(answers[0] == answers[1], workers, answers[0])
 """
 
 
+SMALL_GROUPS = WriterProperties(max_row_group_size=4_000)
+"""Parquet's readers hold a row group at once, here of about 4 MB."""
+
+
 @pytest.mark.thorough
 def test_a_table_ten_times_larger_than_the_memory(tmp_path: Path) -> None:
-    width, rows, files = 10, 500_000, 0
+    rows, files = 100_000, 0
     chance = np.random.default_rng(8)
     written, kept = 0, []
     while written < LARGER * HEAP_MB * 2**20:
-        columns = {f"x{axis}": chance.random(rows) for axis in range(width)}
-        part = pa.table({"id": np.arange(rows) + files * rows} | columns)
-        write_deltalake(tmp_path / "table", part, mode="append")
+        columns = {f"x{axis}": chance.random(rows) for axis in range(3)}
+        random = pa.py_buffer(chance.bytes(1000 * rows))
+        payload = pa.FixedSizeBinaryArray.from_buffers(pa.binary(1000), rows, [None, random])
+        part = pa.table({"id": np.arange(rows) + files * rows} | columns | {"payload": payload.cast(pa.binary())})
+        write_deltalake(tmp_path / "table", part, mode="append", writer_properties=SMALL_GROUPS)
         member = unbeaten([columns["x0"], -columns["x1"], columns["x2"]])
-        kept.append(part.select(["id", "x0", "x1", "x2"]).filter(pa.array(member)))
+        kept.append(part.drop("payload").filter(pa.array(member)))
         written += part.nbytes
         files += 1
+    assert sum(file.stat().st_size for file in (tmp_path / "table").glob("*.parquet")) > LARGER * HEAP_MB * 2**20
     best = pa.concat_tables(kept)
     costs = [best.column(name).to_numpy() * sign for name, sign in (("x0", 1), ("x1", -1), ("x2", 1))]
     wanted = sorted(best.filter(pa.array(unbeaten(costs))).column("id").to_pylist())
@@ -230,7 +272,8 @@ def test_a_table_ten_times_larger_than_the_memory(tmp_path: Path) -> None:
         [sys.executable, "-c", TIGHT, str(tmp_path / "table"), str(files - 1)],
         env=environment, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
+    log = tmp_path / "skyarchive.log"
+    assert done.returncode == 0, done.stderr[-3000:] + (log.read_text()[-2000:] if log.is_file() else "")
     same, workers, answer = done.stdout.strip().split(" ", 2)
     assert same == "True" and answer == str(wanted)
     assert int(workers) < 4 * HEAP_MB  # Python itself and the libraries take most of it

@@ -1,8 +1,9 @@
 """The skyline of all rows of a frame, however large, by one of two plans.
 
-The *tree* reads the rows once: every partition gives the rows that nothing in it beats, those are merged a few
-partitions at a time, and the last merge is exact. The *passes* are distributed RAND (see `passes`): the workers'
-and the driver's memory is bounded by the window, however many rows are unbeaten, and rows are read three times or more.
+The *tree* reads the rows once: every partition gives the rows that nothing in it beats, those are merged, a few
+partitions at a time where they may be many, and the last merge is exact. A small table is one leaf and no merge. The
+*passes* are distributed RAND (see `passes`): the workers' and the driver's memory is bounded by the window, however
+many rows are unbeaten, and rows are read three times or more.
 
 Both give the same rows: those that no other row of their group beats, all duplicates, without rows that miss an
 attribute.
@@ -21,11 +22,16 @@ from skyarchive.kernels.orders import PartialOrder
 from skyarchive.preferences import Better, Preference, checked_preferences
 from skyarchive.steps.external.choosing import chosen_plan
 from skyarchive.steps.external.passes import WINDOW, by_passes
+from skyarchive.steps.external.sizing import known_bytes
 from skyarchive.steps.external.workers import GROUP, IS_MEMBER, Question, reduced
 
 Plan = Literal["auto", "tree", "passes"]
 HELD_BYTES = 64 << 20
 """Bytes of rows that a worker holds before it gives them away."""
+ONE_LEAF_BYTES = 8 << 20
+"""A table of at most so many bytes is read by one worker, which takes about as long for them as Spark for a stage."""
+ONE_MERGE_BYTES = 512 << 20
+"""The leaves of a table of at most so many bytes are few: they are merged all at once."""
 _COMPARABLE = frozenset(
     {"tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date", "timestamp", "timestamp_ntz"}
 )
@@ -48,7 +54,7 @@ def unbeaten_rows(
     if plan == "auto":
         plan = chosen_plan(prepared, question)
     found = by_tree(prepared, question) if plan == "tree" else by_passes(prepared, question, window)
-    return found.select(*map(_column, rows.columns))
+    return found.select(*map(_column, rows.columns)) if group else found
 
 
 def check_types(schema: StructType, preferences: Sequence[Preference], group: Sequence[str]) -> None:
@@ -83,11 +89,16 @@ def _column(name: str) -> Column:
 
 
 def by_tree(rows: DataFrame, question: Question) -> DataFrame:
-    """Local skylines, merged: by group, if there are groups, or a few partitions at a time. Nothing runs yet."""
+    """Local skylines, merged: by group, if there are groups, all at once or a few partitions at a time, as the size of
+    the table asks for. Nothing runs yet."""
     local, exact = partial(reduced, question, HELD_BYTES), partial(reduced, question, None)
+    size = known_bytes(rows)
+    if size is not None and size <= ONE_LEAF_BYTES:
+        return rows.coalesce(1).mapInArrow(exact, rows.schema)
     leaves = rows.mapInArrow(local, rows.schema)
     if question.grouped:
         return leaves.repartition(F.col(GROUP)).mapInArrow(exact, rows.schema)
-    # Spark makes as many partitions of the leaves as their size asks for: one, if they are few rows.
-    middle = leaves.hint("rebalance").mapInArrow(local, rows.schema)
-    return middle.repartition(1).mapInArrow(exact, rows.schema)
+    if size is None or size > ONE_MERGE_BYTES:
+        # Spark makes as many partitions of the leaves as their size asks for: one, if they are few rows.
+        leaves = leaves.hint("rebalance").mapInArrow(local, rows.schema)
+    return leaves.repartition(1).mapInArrow(exact, rows.schema)

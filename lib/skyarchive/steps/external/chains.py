@@ -29,7 +29,8 @@ def unbeaten_so_far(
     if plan == "passes":
         return _one_by_one(records, start, periods, attributes)
     question = Question(checked_preferences(attributes), grouped=True)
-    apart = records.withColumn(GROUP, F.concat_ws(" ", "period", "group_key"))
+    # What stands between the two is in neither, or one period's group could be taken for another's.
+    apart = records.withColumn(GROUP, F.concat_ws("\0", "period", "group_key"))
     left = apart.mapInArrow(partial(reduced, question, HELD_BYTES), apart.schema).drop(GROUP)
     if start is not None:
         left = left.unionByName(start.withColumn("period", F.lit(_BEFORE)))

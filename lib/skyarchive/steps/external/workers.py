@@ -18,6 +18,7 @@ IS_MEMBER = "_is_member"
 KEY, TARGET = "_key", "_target"
 _REDUCE_ROWS = 1 << 16
 """Rows that are gathered before they are compared with each other."""
+_FEW_BATCHES, _SMALL_BATCH = 8, 1000
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,31 @@ class _Held:
         table = pa.Table.from_batches(self.rows)
         costs = self.question.costs(table)
         member = unbeaten(costs, self.question.groups(table))
-        table = table.filter(pa.array(member)).combine_chunks()
-        self.rows, self.fresh, self.members = table.to_batches(), 0, table.num_rows
+        del table
+        self.rows, self.fresh, self.members = _members(self.rows, member), 0, int(member.sum())
         if judged is not None and not self.question.grouped and self.members:
             self.strong = strong_points([column[member] for column in costs], judged)
 
     def give(self) -> Batches:
         yield from self.rows
         self.rows, self.fresh, self.members = [], 0, 0
+
+
+def _members(batches: list[pa.RecordBatch], member: np.ndarray) -> list[pa.RecordBatch]:
+    """The members' rows. The batches are used up one by one, so that at no time everything is there twice."""
+    kept: list[pa.RecordBatch] = []
+    start = len(member)
+    while batches:
+        batch = batches.pop()
+        start -= batch.num_rows
+        stays = member[start : start + batch.num_rows]
+        if stays.any():
+            kept.append(batch if stays.all() else batch.filter(pa.array(stays)))
+    kept.reverse()
+    # Of many batches most may be nearly empty: together they are quicker to go through the next time.
+    if len(kept) > _FEW_BATCHES and sum(batch.num_rows for batch in kept) < len(kept) * _SMALL_BATCH:
+        return pa.Table.from_batches(kept).combine_chunks().to_batches()
+    return kept
 
 
 def reduced(question: Question, most_bytes: int | None, batches: Batches) -> Batches:
