@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from skyarchive.kernels.compiling import inlined
 
 _TO_READ, _KEEP, _DATA = 0, 3, 1
 """llvm.prefetch's words: for reading, into all caches, not code."""
 
 
 @intrinsic
-def fetch(_context: Any, table: Any, row: Any) -> Any:
-    """Begins to load the start of a row of a table, or an element of a list; one that is not there does no harm."""
+def _prefetch(_context: Any, table: Any, row: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, value=arguments[0])
@@ -29,3 +30,9 @@ def fetch(_context: Any, table: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(table, row), generate
+
+
+@inlined
+def fetch(table, row):  # type: ignore[no-untyped-def]
+    """Begins to load the start of a row of a table, or an element of a list; one that is not there does no harm."""
+    _prefetch(table, row)  # type: ignore[call-arg]
