@@ -158,7 +158,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     before = dict(os.environ)
     os.environ.update(SHORT_LIVED)
     airflow = LocalAirflow(folder / "home", settings, extra=extra)
-    airflow.prepare()
     try:
         with airflow.running():
             airflow.unpause(["shops_ingest", "shops_compute", "skyarchive_maintenance", "skyarchive_audit"])
