@@ -118,6 +118,7 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
 
 def _need_airflow(archive: str) -> None:
     """Errors that tell what is missing, before anything is created."""
+    os.environ.setdefault("AIRFLOW__LOGGING__LOGGING_LEVEL", "WARNING")  # it tells of every run it creates
     try:
         from airflow.models.dag import DagModel
         from airflow.utils.session import create_session
