@@ -18,6 +18,7 @@ import external_step
 import frequent_step
 import kernels
 import monitoring
+import scheduled_run
 import skyline_step
 
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
@@ -87,6 +88,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
+    "scheduled_run": ("One small period through Airflow's scheduler, warm: seconds", scheduled_run.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 

@@ -35,7 +35,7 @@ _AIRFLOW = ("api-server", "scheduler", "dag-processor")
 _START = 120.0
 """Seconds until everything must be up."""
 _END = 10.0
-_MARK = "SKYARCHIVE_PRIVATE_AIRFLOW"
+MARK = "SKYARCHIVE_PRIVATE_AIRFLOW"
 """In the environment of its processes only, to find them and their children by."""
 _TASKS_AT_ONCE = 3
 _WATCH = 15.0
@@ -61,7 +61,7 @@ class LocalAirflow:
         self.port = self.port or _free_port()
         self._spark_port = _free_port()
         self._spark_token = new_token()
-        self._mark = secrets.token_hex(8)
+        self.mark = secrets.token_hex(8)
 
     @property
     def url(self) -> str:
@@ -147,7 +147,7 @@ class LocalAirflow:
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "airflow", name],
                 stdin=subprocess.DEVNULL, stdout=lines, stderr=lines,
-                env=self.environment | {_MARK: self._mark}, cwd=self.folder, start_new_session=True,
+                env=self.environment | {MARK: self.mark}, cwd=self.folder, start_new_session=True,
             )  # fmt: skip
 
     def stop(self) -> None:
@@ -173,7 +173,7 @@ class LocalAirflow:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):  # it has ended meanwhile, or is somebody else's
-                if process.environ().get(_MARK) == self._mark:
+                if process.environ().get(MARK) == self.mark:
                     found.append(process.pid)
         return found
 
