@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -34,7 +35,8 @@ _SPARK = "spark"
 _AIRFLOW = ("api-server", "scheduler", "dag-processor")
 _START = 120.0
 """Seconds until everything must be up."""
-_END = 10.0
+_END = 5.0
+"""Seconds for everything to end by itself; a scheduler would wait for its tasks."""
 MARK = "SKYARCHIVE_PRIVATE_AIRFLOW"
 """In the environment of its processes only, to find them and their children by."""
 _TASKS_AT_ONCE = 3
@@ -153,18 +155,19 @@ class LocalAirflow:
     def stop(self) -> None:
         """Ends every process that was started, and all that came of them: a task leads a group of its own, and
         would go on for as long as it waits for Spark."""
-        for process in self._processes.values():
-            _signal_group(process, signal.SIGTERM)
-        deadline = time.monotonic() + _END
-        while self._processes:
-            _, process = self._processes.popitem()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(max(deadline - time.monotonic(), 0.1))
-            _signal_group(process, signal.SIGKILL)
-            process.wait()
-        for left in self._own_processes():
-            with suppress(ProcessLookupError):
-                os.kill(left, signal.SIGKILL)
+        with _undisturbed():
+            for process in self._processes.values():
+                _signal_group(process, signal.SIGTERM)
+            deadline = time.monotonic() + _END
+            while self._processes:
+                _, process = self._processes.popitem()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(deadline - time.monotonic(), 0.1))
+                _signal_group(process, signal.SIGKILL)
+                process.wait()
+            for left in self._own_processes():
+                with suppress(ProcessLookupError):
+                    os.kill(left, signal.SIGKILL)
 
     def _own_processes(self) -> list[int]:
         """Every process that inherited this Airflow's mark."""
@@ -259,6 +262,20 @@ class LocalAirflow:
             file.touch(0o600)
             file.write_text(secrets.token_urlsafe(32), encoding="utf-8")
         return file.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """While open, a second Ctrl-C does not stop the stopping."""
+    if threading.current_thread() is not threading.main_thread():  # signals do not come here
+        yield
+        return
+    before = {what: signal.signal(what, signal.SIG_IGN) for what in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for what, handler in before.items():
+            signal.signal(what, handler)
 
 
 def _signal_group(process: subprocess.Popen[bytes], what: signal.Signals) -> None:
