@@ -24,6 +24,7 @@ from skyarchive.output import render
 from skyarchive.pictures import draw_reigns
 from skyarchive.progress import Progress
 from skyarchive.questions import Answer
+from skyarchive.session import SHORT_LIVED_JVM
 from skyarchive.settings import Settings, load_settings
 from skyarchive.status import period_statuses
 
@@ -68,8 +69,7 @@ def run_demo(folder: Path) -> None:
         for path in generate(archive, settings.raw_folder / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")
-    # Small work, that ends before thorough compilation would pay.
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+    os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED_JVM)
     airflow = LocalAirflow(folder / "airflow", settings, extra=_NOTHING_NEW)
     try:
         with Progress().phase("starting a private Airflow and Spark (about a minute)"):
