@@ -93,9 +93,7 @@ class Place:
     def raw(self) -> Path:
         return self.airflow.settings.raw_folder
 
-    def skyarchive(
-        self, *arguments: str, patience: float = 600, **settings: str
-    ) -> subprocess.CompletedProcess[str]:
+    def skyarchive(self, *arguments: str, patience: float = 600, **settings: str) -> subprocess.CompletedProcess[str]:
         """The command line with Airflow's settings, or others."""
         return subprocess.run(
             [sys.executable, "-c", "from skyarchive.cli import main; main()", *arguments],
