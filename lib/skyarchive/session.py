@@ -127,7 +127,8 @@ def _configuration(settings: Settings) -> dict[str, str]:
     conf["spark.sql.warehouse.dir"] = str(Path(tempfile.gettempdir()) / "skyarchive-spark-catalog")
     if _is_local(settings):
         conf |= _ONE_MACHINE
-        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # fewer threads than G1 on few cores
+        # Fewer threads than G1 on few cores; and no full collection each time that more classes are there.
+        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC -XX:MetaspaceSize=256m"
     return conf
 
 
