@@ -20,11 +20,11 @@ from skyarchive.commands.options import Verbosity
 from skyarchive.progress import Progress
 from skyarchive.running import run_steps
 from skyarchive.selection import Selection
-from skyarchive.session import build_session
+from skyarchive.session import SHORT_LIVED_JVM, build_session
 from skyarchive.settings import Settings
 from skyarchive.workshop import Workshop
 
-SHORT_LIVED = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+SHORT_LIVED = {"JDK_JAVA_OPTIONS": SHORT_LIVED_JVM}
 """Environment of a JVM that ends soon: it must not compile as thoroughly as hours of work deserve."""
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

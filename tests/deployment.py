@@ -46,7 +46,6 @@ def main() -> None:
         airflow = LocalAirflow(
             folder / "airflow", settings, extra={"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database}
         )
-        airflow.prepare()
         stack.enter_context(airflow.running())
         say(f"Airflow is up at {airflow.url}")
         airflow.unpause(["nba_ingest", "nba_compute"])

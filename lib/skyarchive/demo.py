@@ -24,6 +24,7 @@ from skyarchive.output import render
 from skyarchive.pictures import draw_reigns
 from skyarchive.progress import Progress
 from skyarchive.questions import Answer
+from skyarchive.session import SHORT_LIVED_JVM
 from skyarchive.settings import Settings, load_settings
 from skyarchive.status import period_statuses
 
@@ -37,6 +38,8 @@ _SEED = 7
 _DIRT = 0.01
 _SIZE = 1.0
 _OFTEN = asked_query("0.8", 200)
+_NOTHING_NEW = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600"}
+"""No definition changes while the demo runs: DAGs need not be parsed again and again."""
 _REFUSED = """
 select archive, reason, count(*) as rows, min(file || ' row ' || row) as example from (
     select 'nba' as archive, * from nba.quarantine union all
@@ -66,12 +69,10 @@ def run_demo(folder: Path) -> None:
         for path in generate(archive, settings.raw_folder / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")
-    # Small work, that ends before thorough compilation would pay.
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-    airflow = LocalAirflow(folder / "airflow", settings)
+    os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED_JVM)
+    airflow = LocalAirflow(folder / "airflow", settings, extra=_NOTHING_NEW)
     try:
         with Progress().phase("starting a private Airflow and Spark (about a minute)"):
-            airflow.prepare()
             airflow.start()
         _backfill(airflow)
     finally:

@@ -20,6 +20,10 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """PySpark's own loggers, which print every failed query as JSON to stderr."""
 
+SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""JDK_JAVA_OPTIONS of a JVM that ends soon: thorough compilation would not pay. Java allows quick compilation alone a
+fifth of the usual room, which Spark fills: what was compiled is thrown away and compiled again."""
+
 # Spark's defaults are for clusters; on one machine they cost seconds for every small table.
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
@@ -31,6 +35,12 @@ _EVERYWHERE = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Min/max pruning of cached frames forgets that NaN is above every number: `x > 1e308` would find none.
     "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
+}
+_CONNECTED = {
+    "spark.sql.session.timeZone": "UTC",
+    # We bring no files or classes of our own. Isolated, every session starts Python workers of its own, which import
+    # pandas and the kernels before they begin.
+    "spark.sql.artifact.isolation.enabled": "false",
 }
 _ONE_MACHINE = {
     "spark.ui.enabled": "false",
@@ -50,9 +60,10 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     from pyspark.sql import SparkSession
 
     if settings.master.startswith("sc://"):
-        session = SparkSession.builder.remote(settings.master).appName(app).getOrCreate()
-        session.conf.set("spark.sql.session.timeZone", "UTC")
-        return session
+        connection = SparkSession.builder.remote(settings.master).appName(app)
+        for key, value in _CONNECTED.items():
+            connection = connection.config(key, value)
+        return connection.getOrCreate()
 
     builder = SparkSession.builder.appName(app)
     if _SUBMITTED in os.environ:
@@ -117,7 +128,8 @@ def _configuration(settings: Settings) -> dict[str, str]:
     conf["spark.sql.warehouse.dir"] = str(Path(tempfile.gettempdir()) / "skyarchive-spark-catalog")
     if _is_local(settings):
         conf |= _ONE_MACHINE
-        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # fewer threads than G1 on few cores
+        # Fewer threads than G1 on few cores; and no full collection each time that more classes are there.
+        conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC -XX:MetaspaceSize=256m"
     return conf
 
 

@@ -19,6 +19,7 @@ import external_step
 import frequent_step
 import kernels
 import monitoring
+import scheduled_run
 import skyline_step
 
 from skyarchive.archives.generate import GenerateOptions, default_periods, generate
@@ -90,6 +91,7 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),
     "external_plans": ("Unbeaten rows on Spark: how many times slower the other plan is", external_step.plans),
     "external_merge": ("Unbeaten rows on Spark: what the last merge takes of a worker", external_merge.rows),
+    "scheduled_run": ("One small period through Airflow's scheduler, warm: seconds", scheduled_run.rows),
     "steps": ("Period by period, warm", lambda quick: steps()),
 }
 

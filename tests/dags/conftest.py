@@ -93,11 +93,11 @@ class Place:
     def raw(self) -> Path:
         return self.airflow.settings.raw_folder
 
-    def skyarchive(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def skyarchive(self, *arguments: str, patience: float = 600, **settings: str) -> subprocess.CompletedProcess[str]:
         """The command line with Airflow's settings, or others."""
         return subprocess.run(
             [sys.executable, "-c", "from skyarchive.cli import main; main()", *arguments],
-            capture_output=True, text=True, env=self.airflow.environment | settings, timeout=600, check=False,
+            capture_output=True, text=True, env=self.airflow.environment | settings, timeout=patience, check=False,
         )  # fmt: skip
 
     def rows(self, statement: str, **settings: str) -> list[dict[str, Any]]:
@@ -158,7 +158,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     before = dict(os.environ)
     os.environ.update(SHORT_LIVED)
     airflow = LocalAirflow(folder / "home", settings, extra=extra)
-    airflow.prepare()
     try:
         with airflow.running():
             airflow.unpause(["shops_ingest", "shops_compute", "skyarchive_maintenance", "skyarchive_audit"])

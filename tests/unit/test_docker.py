@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from skyarchive.orchestration.local_airflow import LocalAirflow
+from skyarchive.settings import Settings
+
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
 
 
@@ -43,3 +46,10 @@ def test_what_the_image_can_be_is_what_the_services_ask_for(compose: dict[str, A
     known = set(re.findall(r"^    ([\w-]+)\)$", (DOCKER / "serve.sh").read_text("utf-8"), re.M))
     asked = {service["command"][0] for service in compose["services"].values() if "command" in service}
     assert asked - {"airflow"} == known
+
+
+def test_tasks_start_as_in_the_private_airflow_that_the_tests_run(compose: dict[str, Any], tmp_path: Path) -> None:
+    tested = LocalAirflow(tmp_path, Settings()).environment
+    asked = compose["services"]["airflow-scheduler"]["environment"]
+    for name in ("MP_START_METHOD", "MP_FORKSERVER_PRELOAD"):
+        assert asked[f"AIRFLOW__SCHEDULER__{name}"] == tested[f"AIRFLOW__SCHEDULER__{name}"]

@@ -1,6 +1,9 @@
 """Periods and dates, requests, and what a failure says. No Airflow runs here."""
 
+import os
+import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +12,7 @@ from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import DefinitionError, SettingError
 from skyarchive.orchestration.backfilling import Outcome, Request, date_range
+from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.notifying import failure_message
 from skyarchive.settings import Settings
 
@@ -97,3 +101,19 @@ def test_what_a_webhook_is_told() -> None:
     message = failure_message(context)
     assert message["text"] == "nba_ingest.ingest failed for 2014: too many bad rows"
     assert message["period"] == "2014" and message["log"] == "here"
+
+
+def test_what_a_private_airflow_started_does_not_outlive_it_and_others_do(tmp_path: Path) -> None:
+    airflow, another = LocalAirflow(tmp_path / "one", Settings()), LocalAirflow(tmp_path / "another", Settings())
+    # As a task is: the leader of a group of its own, with nobody above it any more.
+    own, other = (
+        subprocess.Popen(["sleep", "60"], env=os.environ | {MARK: its.mark}, start_new_session=True)
+        for its in (airflow, another)
+    )
+    try:
+        airflow.stop()
+        assert own.wait(5) < 0
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

@@ -52,7 +52,6 @@ def airflow(
     progress = Progress()
     try:
         with progress.phase("starting Airflow and Spark (about a minute)"):
-            private.prepare()
             private.start()
         message(f"Airflow runs at {private.url}: log in as {USER} with the password in {private.password_file}.")
         message(f"Its logs are in {private.folder / 'logs'}. For its commands, backfills among them, in a shell:")

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.names import checked_period
+from skyarchive.orchestration.airflow_cli import airflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
-from skyarchive.orchestration.pools import airflow
 from skyarchive.progress import Progress
 
 _LOOK_AGAIN = 2.0
@@ -118,6 +118,7 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
 
 def _need_airflow(archive: str) -> None:
     """Errors that tell what is missing, before anything is created."""
+    os.environ.setdefault("AIRFLOW__LOGGING__LOGGING_LEVEL", "WARNING")  # it tells of every run it creates
     try:
         from airflow.models.dag import DagModel
         from airflow.utils.session import create_session
@@ -169,11 +170,25 @@ def _create(definition: Definition, first: str, last: str, request: Request) -> 
             )
         airflow("dags", "trigger", dag_id, "--conf", json.dumps({"period": first}), environment=os.environ)
         return
+    # What `airflow backfill create` calls. The command itself takes seconds to start, and all is imported here.
+    from airflow.exceptions import AirflowException
+    from airflow.models.backfill import NoBackfillRunsToCreate, ReprocessBehavior, _create_backfill
+
     begin, end = date_range(schedule, first, last)
-    dates = ("--from-date", begin.isoformat(), "--to-date", end.isoformat())
-    order = ("--run-backwards",) if request.backwards else ()
-    behaviour = ("--reprocess-behavior", request.reprocess, "--max-active-runs", "1")
-    airflow("backfill", "create", "--dag-id", dag_id, *dates, *order, *behaviour, environment=os.environ)
+    try:
+        _create_backfill(
+            dag_id=dag_id,
+            from_date=begin,
+            to_date=end,
+            max_active_runs=1,
+            reverse=request.backwards,
+            dag_run_conf=None,
+            triggering_user_name=os.environ.get("USER"),
+            reprocess_behavior=ReprocessBehavior(request.reprocess),
+            run_on_latest_version=True,
+        )
+    except (AirflowException, NoBackfillRunsToCreate) as error:
+        raise SkyarchiveError(f"Airflow creates no backfill of {definition.name}: {error}") from error
 
 
 def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progress) -> None:

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,18 +23,22 @@ from pathlib import Path
 
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.orchestration.airflow_cli import airflow
 from skyarchive.orchestration.naming import SPARK_CONNECTION
 from skyarchive.orchestration.passwords import USER, write_password
-from skyarchive.orchestration.pools import airflow, make_pools
+from skyarchive.orchestration.pools import make_pools
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
 
 _DAGS = Path(__file__).resolve().parents[3] / "dags"
 _SPARK = "spark"
-_PROCESSES = (_SPARK, "api-server", "scheduler", "dag-processor")
+_AIRFLOW = ("api-server", "scheduler", "dag-processor")
 _START = 120.0
 """Seconds until everything must be up."""
-_END = 10.0
+_END = 5.0
+"""Seconds for everything to end by itself; a scheduler would wait for its tasks."""
+MARK = "SKYARCHIVE_PRIVATE_AIRFLOW"
+"""In the environment of its processes only, to find them and their children by."""
 _TASKS_AT_ONCE = 3
 _WATCH = 15.0
 
@@ -58,6 +63,7 @@ class LocalAirflow:
         self.port = self.port or _free_port()
         self._spark_port = _free_port()
         self._spark_token = new_token()
+        self.mark = secrets.token_hex(8)
 
     @property
     def url(self) -> str:
@@ -90,7 +96,8 @@ class LocalAirflow:
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
             "AIRFLOW__CORE__PARALLELISM": str(_TASKS_AT_ONCE),
-            "AIRFLOW__CORE__MP_START_METHOD": "fork",
+            "AIRFLOW__SCHEDULER__MP_START_METHOD": "forkserver",
+            "AIRFLOW__SCHEDULER__MP_FORKSERVER_PRELOAD": "skyarchive.orchestration.preloaded",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(self.password_file.absolute()),
             "AIRFLOW__CORE__FERNET_KEY": "",
@@ -106,7 +113,7 @@ class LocalAirflow:
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
-            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "60",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "180",
             "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             f"AIRFLOW_CONN_{SPARK_CONNECTION.upper()}": json.dumps({
@@ -118,23 +125,20 @@ class LocalAirflow:
             **self.extra,
         }  # fmt: skip
 
-    def prepare(self) -> None:
-        """The database, the login and the pools; takes seconds when they are there."""
+    def start(self) -> None:
+        """Makes what is not there yet, starts everything, and waits until it answers."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         if not self.password_file.exists():
             write_password(self.password_file, secrets.token_urlsafe(12))
-        self.command("db", "migrate")
-        make_pools(self.settings, self.environment)
-
-    def start(self) -> None:
-        """Starts everything and waits until it answers."""
-        for name in _PROCESSES:
+        self.start_process(_SPARK)  # it takes longest, and needs none of the rest
+        make_pools(self.settings, self.environment, after=[("db", "migrate")])
+        for name in _AIRFLOW:
             self.start_process(name)
         self._wait_until_up()
 
     def start_process(self, name: str) -> None:
-        """One of `_PROCESSES`, whether it is the first time or again."""
+        """Spark's server or one of `_AIRFLOW`, whether it is the first time or again."""
         log = self._log_of(name)
         self._started[name] = time.monotonic()
         if name == _SPARK:
@@ -145,20 +149,36 @@ class LocalAirflow:
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "airflow", name],
                 stdin=subprocess.DEVNULL, stdout=lines, stderr=lines,
-                env=self.environment, cwd=self.folder, start_new_session=True,
+                env=self.environment | {MARK: self.mark}, cwd=self.folder, start_new_session=True,
             )  # fmt: skip
 
     def stop(self) -> None:
-        """Ends every process that was started, and their children."""
-        for process in self._processes.values():
-            _signal_group(process, signal.SIGTERM)
-        deadline = time.monotonic() + _END
-        while self._processes:
-            _, process = self._processes.popitem()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(max(deadline - time.monotonic(), 0.1))
-            _signal_group(process, signal.SIGKILL)
-            process.wait()
+        """Ends every process that was started, and all that came of them: a task leads a group of its own, and
+        would go on for as long as it waits for Spark."""
+        with _undisturbed():
+            for process in self._processes.values():
+                _signal_group(process, signal.SIGTERM)
+            deadline = time.monotonic() + _END
+            while self._processes:
+                _, process = self._processes.popitem()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(deadline - time.monotonic(), 0.1))
+                _signal_group(process, signal.SIGKILL)
+                process.wait()
+            for left in self._own_processes():
+                with suppress(ProcessLookupError):
+                    os.kill(left, signal.SIGKILL)
+
+    def _own_processes(self) -> list[int]:
+        """Every process that inherited this Airflow's mark."""
+        import psutil  # type: ignore[import-untyped]
+
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):  # it has ended meanwhile, or is somebody else's
+                if process.environ().get(MARK) == self.mark:
+                    found.append(process.pid)
+        return found
 
     def kill_process(self, name: str) -> None:
         """As the machine would in need: at once, and all of the process's children."""
@@ -171,8 +191,8 @@ class LocalAirflow:
         return airflow(*arguments, environment=self.environment)
 
     def unpause(self, dag_ids: Sequence[str]) -> None:
-        for dag_id in dag_ids:
-            self.command("dags", "unpause", dag_id)
+        one_of = f"^({'|'.join(dag_ids)})$"  # in one command: each takes seconds to start
+        self.command("dags", "unpause", "--yes", "--treat-dag-id-as-regex", one_of)
 
     @contextmanager
     def running(self) -> Iterator["LocalAirflow"]:
@@ -242,6 +262,20 @@ class LocalAirflow:
             file.touch(0o600)
             file.write_text(secrets.token_urlsafe(32), encoding="utf-8")
         return file.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """While open, a second Ctrl-C does not stop the stopping."""
+    if threading.current_thread() is not threading.main_thread():  # signals do not come here
+        yield
+        return
+    before = {what: signal.signal(what, signal.SIG_IGN) for what in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for what, handler in before.items():
+            signal.signal(what, handler)
 
 
 def _signal_group(process: subprocess.Popen[bytes], what: signal.Signals) -> None:

@@ -5,20 +5,18 @@ Run it again after adding an archive: until its pool is there, Airflow leaves it
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skyarchive.catalog import Catalog
-from skyarchive.errors import SkyarchiveError
+from skyarchive.orchestration.airflow_cli import airflow_in_turn
 from skyarchive.orchestration.naming import pool_of
 from skyarchive.settings import Settings, load_settings
 
 
-def make_pools(settings: Settings, environment: Mapping[str, str]) -> None:
-    """One slot serialises an archive's writers, which a local disk needs."""
+def make_pools(settings: Settings, environment: Mapping[str, str], *, after: Sequence[Sequence[str]] = ()) -> None:
+    """One slot serialises an archive's writers, which a local disk needs. `after`: commands that come before."""
     pools = {
         pool_of(name): {"slots": 1, "description": f"writers of {name}", "include_deferred": False}
         for name in Catalog(settings).names()
@@ -26,18 +24,7 @@ def make_pools(settings: Settings, environment: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pools.json"
         file.write_text(json.dumps(pools), encoding="utf-8")
-        airflow("pools", "import", str(file), environment=environment)
-
-
-def airflow(*arguments: str, environment: Mapping[str, str]) -> str:
-    """`airflow ...` with an environment; what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "airflow", *arguments], capture_output=True, text=True, env=environment, check=False
-    )
-    if done.returncode:
-        said = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-        raise SkyarchiveError(f"airflow {' '.join(arguments[:2])} failed: {said[-1] if said else 'no message'}")
-    return done.stdout
+        airflow_in_turn([*after, ["pools", "import", str(file)]], environment)
 
 
 if __name__ == "__main__":

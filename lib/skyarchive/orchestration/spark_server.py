@@ -40,6 +40,7 @@ def _command(settings: Settings, host: str, port: int, properties: Path) -> list
     conf = server_configuration(settings) | {
         "spark.connect.grpc.binding.address": host,
         "spark.connect.grpc.binding.port": str(port),
+        "spark.log.level": "WARN",  # otherwise two thousand lines a step
     }
     properties.write_text("".join(f"{key} {value}\n" for key, value in conf.items()), encoding="utf-8")
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
