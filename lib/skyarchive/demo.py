@@ -32,7 +32,7 @@ _MARK = ".made-by-skyarchive-demo"
 _PERIODS = {
     "nba": ["2013", "2014"],
     "stocks": ["2010", "2011"],
-    "tcp": ["2024-04-19", "2024-04-20"],
+    "tcp": ["2024-04-19"],
 }
 _SEED = 7
 _DIRT = 0.01
