@@ -14,7 +14,7 @@ from skyarchive.kernels.members import SIZE
 
 UPDATES_PER_OBJECT = 48
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
-CACHED_OBJECTS, LONGER = 1 << 14, 4
+CACHED_OBJECTS, LONGER = 1 << 14, 2
 """With more objects than these, chunks are so many times longer: looking at everybody after each waits for memory."""
 SHORTEST_CHUNK = 1 << 14
 FIRST_CHUNK = 1 << 12
