@@ -3,12 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from skyarchive.catalog import Catalog
 from skyarchive.kernels.compiling import entry_point
+from skyarchive.progress import Progress
+from skyarchive.running import run_steps
+from skyarchive.selection import Selection
+from skyarchive.settings import Settings
+from skyarchive.update_logs import read_update_log
+from skyarchive.workshop import Workshop
 
 SEED = 1
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,19 @@ def _stacked(items: list[np.ndarray], points: list[np.ndarray], n_snapshots: int
     snapshot = np.repeat(np.arange(n_snapshots), [len(moved) for moved in items])
     columns = [np.concatenate([part[:, axis] for part in points]) for axis in range(points[0].shape[1])]
     return _log(snapshot, np.concatenate(items), columns, n_snapshots)
+
+
+def real_seasons() -> Log:
+    """The log of the NBA archive, of all real seasons, as the steps make it from their files."""
+    with TemporaryDirectory(prefix="skyarchive-bench-") as folder:
+        settings = Settings(warehouse=folder, raw=str(REAL))
+        workshop = Workshop(settings, Catalog(settings).get("nba"), Progress(quiet=True))
+        try:
+            run_steps(workshop, Selection(), ["ingest", "derive"])
+        finally:
+            workshop.close()
+        log = read_update_log(workshop, Selection())
+    return Log(log.snapshot, log.item, log.costs, log.n_snapshots)
 
 
 def nba_like(n_objects: int, n_snapshots: int, players: int = 20) -> Log:

@@ -41,7 +41,9 @@ attributes:
   price: {better: lower}
   distance: {better: lower}
 """
-DAYS = ["2024-01-01", "2024-01-02"]
+DAYS = ["2024-01-01", "2024-01-03"]
+GAP = "2024-01-02"
+"""A day between them that has no raw file."""
 
 
 def write_day(raw: Path, day: str, seed: int = 0, negative: int = 0) -> None:

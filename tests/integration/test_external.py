@@ -9,15 +9,18 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
 from conftest import Home, as_settings, make_home
 from oracle import records as oracle
 from skyarchive import recording
+from skyarchive.definition import Definition
 from skyarchive.record_checks import judge
 from skyarchive.recording import external_periods
 from skyarchive.running import refresh, run_steps
 from skyarchive.selection import Selection
+from skyarchive.steps.external.records import records
 
 SHOPS = """
 name: shops
@@ -123,6 +126,18 @@ def test_every_year_s_answer_is_what_its_files_give(shops: Home) -> None:
     by_year = {year: {row[1:] for row in wanted if row[0] == year} for year in YEARS}
     assert by_year["2001"] & by_year["2002"] and by_year["2001"] - by_year["2002"]
     assert {row[1] for row in wanted} == {"", "X", "Y"}
+
+
+def test_groups_of_several_columns_are_never_taken_for_each_other(spark: SparkSession) -> None:
+    definition = Definition.model_validate(yaml.safe_load(SHOPS.replace("group: [town]", "group: [town, grade]")))
+    towns = [("X / Y", "A"), ("X", "Y / A"), ("X /", "/ A"), ("X // Y", "A"), ("X", "A"), ("X/Y", "A")]
+    rows = spark.createDataFrame(
+        [("2001", "f", n, "s", 1.0, 2, town, grade) for n, (town, grade) in enumerate(towns)],
+        "period string, file string, row int, shop string, cost double, sales int, town string, grade string",
+    )
+    keys = [row.group_key for row in records(rows, definition, None).orderBy("row").collect()]
+    assert len(set(keys)) == len(towns)
+    assert keys[4] == "X / A"
 
 
 def test_year_by_year_and_by_passes_give_the_same(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,9 @@ import numpy as np
 
 from skyarchive.kernels.compiling import inlined
 
+NEITHER, BEATS, BEATEN, SAME = 0, 1, 2, 3
+"""How one point stands to another."""
+
 
 @inlined
 def beats(points, a, b):  # type: ignore[no-untyped-def]
@@ -19,15 +22,17 @@ def beats(points, a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def relation(points, a, b):  # type: ignore[no-untyped-def]
-    """1 if row a beats row b, -1 if b beats a, 0 if neither does."""
+    """How row a of `points` stands to row b."""
     better = False
     worse = False
     for axis in range(points.shape[1]):
         better |= points[a, axis] < points[b, axis]
         worse |= points[a, axis] > points[b, axis]
         if better and worse:
-            return 0
-    return int(better) - int(worse)
+            return NEITHER
+    if better:
+        return BEATS
+    return BEATEN if worse else SAME
 
 
 @inlined

@@ -5,7 +5,7 @@ import numpy as np
 from skyarchive.kernels.blocks import point_blocks
 from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.compiling import entry_point, inlined, inner
-from skyarchive.kernels.dominance import is_position, relation
+from skyarchive.kernels.dominance import BEATEN, BEATS, is_position, relation
 from skyarchive.kernels.intervals import DONE, Book, Intervals, has_room, note_skyline
 
 SNAPSHOT, ALIVE, TESTS = 0, 1, 2
@@ -28,12 +28,12 @@ def block_nested_loop(points, candidates, count, window):  # type: ignore[no-unt
             rival = window[at]
             tests += 1
             standing = relation(points, rival, candidate)
-            if standing > 0:
+            if standing == BEATS:
                 # Nothing was thrown out before: what beats the candidate would beat what that beats.
                 beaten = True
                 window[at], window[at >> 1] = window[at >> 1], rival
                 break
-            if standing == 0:
+            if standing != BEATEN:
                 window[kept] = rival
                 kept += 1
         if not beaten:

@@ -1,25 +1,10 @@
 """The skyline of records many of which are in the same place: groups without traffic, players without a game."""
 
-from skyarchive.kernels.compiling import entry_point, inlined
+from skyarchive.kernels.compiling import entry_point
+from skyarchive.kernels.dominance import BEATEN, BEATS, SAME, relation
 
-NEITHER, BEATS, BEATEN, SAME = 0, 1, 2, 3
 CANDIDATES, WINDOW, TWIN, ROWS = 0, 1, 2, 3
 """Rows of `lists`, and their number."""
-
-
-@inlined
-def compared(points, a, b):  # type: ignore[no-untyped-def]
-    """How row a of `points` stands to row b."""
-    better = False
-    worse = False
-    for axis in range(points.shape[1]):
-        better |= points[a, axis] < points[b, axis]
-        worse |= points[a, axis] > points[b, axis]
-        if better and worse:
-            return NEITHER
-    if better:
-        return BEATS
-    return BEATEN if worse else SAME
 
 
 @entry_point
@@ -37,7 +22,7 @@ def skyline_of_places(points, lists, count):  # type: ignore[no-untyped-def]
         kept = 0
         for at in range(size):
             rival = window[at]
-            standing = compared(points, rival, candidate)
+            standing = relation(points, rival, candidate)
             if standing in (BEATS, SAME):
                 # Nothing was thrown out before: this rival would have thrown it out.
                 twin[candidate] = rival if standing == SAME else -1

@@ -11,6 +11,7 @@ from skyarchive.record_definition import External
 from skyarchive.steps.derive.parts import is_finite
 
 _BETWEEN_GROUPS = " / "
+"""Slashes of the values themselves are doubled, so that no two groups are taken for one."""
 EVERYTHING = "all"
 """The group of an archive without groups."""
 
@@ -31,6 +32,8 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
             why = str(error).partition("\n")[0]
             raise DefinitionError(f"{definition.name}: external.{field} cannot be computed: {why}") from error
     groups = [F.coalesce(columns[f"group[{n}]"], F.lit("")) for n in range(len(external.group))]
+    if len(groups) > 1:
+        groups = [F.replace(group, F.lit("/"), F.lit("//")) for group in groups]
     found = rows.select(
         "period",
         (F.concat_ws(_BETWEEN_GROUPS, *groups) if groups else F.lit(EVERYTHING)).alias("group_key"),
