@@ -107,7 +107,8 @@ def test_another_process_sees_what_this_one_holds(tmp_path: Path, holder: Start)
 def test_archives_do_not_wait_for_each_other(tmp_path: Path, holder: Start) -> None:
     holder()
     with writing(settings(tmp_path, 0.0), "stocks", pytest.fail), writing(settings(tmp_path), "tcp", pytest.fail):
-        pass
+        held = [archive for archive in ("nba", "stocks", "tcp") if (tmp_path / archive / LOCK_FILE).read_text("utf-8")]
+    assert held == ["nba", "stocks", "tcp"]
 
 
 def test_a_failure_inside_lets_go_and_comes_out(tmp_path: Path) -> None:

@@ -155,4 +155,5 @@ def test_reading_loads_neither_pandas_nor_pyarrow_nor_spark() -> None:
     program = PROGRAM.replace("app()", "app(standalone_mode=False)") + (
         "import sys\nassert not {'pandas', 'pyarrow', 'pyspark', 'numba'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program, "sql", "from nba.updates"], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", program, "sql", "from nba.updates"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

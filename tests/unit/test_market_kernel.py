@@ -113,7 +113,7 @@ def contents(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def in_halves(rows: pd.DataFrame, window: int, middle: int, last: int) -> None:
+def assert_halves_are_the_whole(rows: pd.DataFrame, window: int, middle: int, last: int) -> None:
     nothing = carried(pd.DataFrame(columns=["object", "beta", "slope", *HISTORY]))
     whole = bucket(rows, nothing, window, 0, [middle, last])
     states = whole[whole["place"] == 0]
@@ -132,12 +132,12 @@ def in_halves(rows: pd.DataFrame, window: int, middle: int, last: int) -> None:
 @given(market=markets, window=windows, cut=st.integers(0, 15))
 @FINE
 def test_two_halves_are_the_whole(market: list[list[float]], window: int, cut: int) -> None:
-    in_halves(expected(table(market), window), window, cut % len(market) - 1, len(market) - 1)
+    assert_halves_are_the_whole(expected(table(market), window), window, cut % len(market) - 1, len(market) - 1)
 
 
 def test_a_half_without_snapshots_carries_on_what_was() -> None:
     rows = expected(table([[1, 1], [2, 1], [4, 1], [4, 1]]), 2)
-    in_halves(rows, 2, 3, 3)
+    assert_halves_are_the_whole(rows, 2, 3, 3)
 
 
 def one(closes: list[float], market: list[float], window: int, decimals: int = 2) -> tuple[list[float], list[float]]:

@@ -23,7 +23,7 @@ def reachable(pairs: Sequence[Pair], start: int) -> set[int]:
     return seen
 
 
-def agrees(order: PartialOrder, pairs: Sequence[Pair]) -> None:
+def assert_agrees(order: PartialOrder, pairs: Sequence[Pair]) -> None:
     """The closure and the columns against the definition, for all pairs of values."""
     columns = order.columns()
     assert list(columns) == list(order.values)
@@ -46,21 +46,21 @@ def acyclic_pairs(draw: st.DrawFn) -> list[Pair]:
 @settings(max_examples=120, deadline=None)
 @given(acyclic_pairs(), st.integers(0, 3))
 def test_columns_say_exactly_the_order(pairs: list[Pair], n_others: int) -> None:
-    agrees(PartialOrder.from_pairs(pairs, others=range(100, 100 + n_others)), pairs)
+    assert_agrees(PartialOrder.from_pairs(pairs, others=range(100, 100 + n_others)), pairs)
 
 
 def test_many_values() -> None:
     chance = np.random.default_rng(3)
     for share in (0.0, 0.02, 0.1, 0.5):
         pairs = [(a, b) for a in range(60) for b in range(a + 1, 60) if chance.random() < share]
-        agrees(PartialOrder.from_pairs(pairs, others=range(60)), pairs)
+        assert_agrees(PartialOrder.from_pairs(pairs, others=range(60)), pairs)
 
 
 def test_subsets_need_a_column_per_element() -> None:
     """The known worst case of its size: no fewer columns are possible, no more are needed."""
     pairs = [(a, b) for a, b in product(range(16), repeat=2) if a != b and a & b == a]
     order = PartialOrder.from_pairs(pairs)
-    agrees(order, pairs)
+    assert_agrees(order, pairs)
     assert order.width == 4
 
 

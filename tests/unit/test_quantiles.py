@@ -18,7 +18,7 @@ def summary_of(values: np.ndarray, error: float, batch: int) -> QuantileSummary:
     return summary
 
 
-def check(values: np.ndarray, error: float, batch: int) -> QuantileSummary:
+def assert_within_error(values: np.ndarray, error: float, batch: int) -> QuantileSummary:
     """Of equal values one has the rank that was asked for if any of their ranks is close enough."""
     summary = summary_of(values, error, batch)
     ordered, n = np.sort(values), len(values)
@@ -46,7 +46,7 @@ def test_error_and_size(error: float, order: str) -> None:
         values = np.column_stack([values[: n // 2], values[n // 2 :][::-1]]).reshape(-1)
     elif order == "ties":
         values = chance.integers(0, 6, n).astype(float)
-    summary = check(values, error, batch=int(chance.integers(1, 3000)))
+    summary = assert_within_error(values, error, batch=int(chance.integers(1, 3000)))
     assert summary.count == n
     assert len(summary) <= 11 / (2 * error) * np.log2(2 * error * n), "the paper's bound on the size"
 
@@ -58,7 +58,7 @@ def test_error_and_size(error: float, order: str) -> None:
     st.integers(1, 50),
 )
 def test_any_values(values: list[float], error: float, batch: int) -> None:
-    check(np.array(values), error, batch)
+    assert_within_error(np.array(values), error, batch)
 
 
 def test_least_and_largest_are_exact() -> None:
