@@ -98,9 +98,7 @@ class Home:
 
 
 def make_home(folder: Path) -> Home:
-    settings = Settings(
-        warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), master="local[2]", lock_wait=5.0
-    )
+    settings = Settings(warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), master="local[2]", lock_wait=5.0)
     return Home(folder, settings)
 
 

@@ -43,9 +43,7 @@ def main() -> None:
             driver_memory="1g",
         )  # fmt: skip
         generate("nba", settings.raw_folder / "nba", GenerateOptions(periods=[PERIOD], seed=7))
-        airflow = LocalAirflow(
-            folder / "airflow", settings, extra={"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database}
-        )
+        airflow = LocalAirflow(folder / "airflow", settings, extra={"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database})
         stack.enter_context(airflow.running())
         say(f"Airflow is up at {airflow.url}")
         airflow.unpause(["nba_ingest", "nba_compute"])

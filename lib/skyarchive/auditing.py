@@ -59,9 +59,7 @@ def audit(workshop: Workshop, snapshots: int = SNAPSHOTS, seed: int | None = Non
     spans = session.execute(
         f"select period, min(snapshot), max(snapshot) from {archive}.snapshots group by period order by period"
     ).fetchall()
-    numbers = {
-        period: range(first, last + 1) for period, first, last in spans if period in ledger.of("skyline")
-    }
+    numbers = {period: range(first, last + 1) for period, first, last in spans if period in ledger.of("skyline")}
     for period, snapshot in _drawn(numbers, snapshots, random.Random(seed)):
         members = session.execute(
             f"select object from {archive}.skyline where period = ? and ? between first_snapshot and last_snapshot",

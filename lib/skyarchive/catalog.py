@@ -32,13 +32,9 @@ class _UniqueKeys(yaml.SafeLoader):
                 continue
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key must be a plain name", key_node.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a plain name", key_node.start_mark)
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{key!r} is there twice", key_node.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -62,9 +58,7 @@ def load_definition(path: Path) -> Definition:
     """The definition in one file."""
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise DefinitionError(
-            f"{path}: an archive definition is a mapping with `name`, `source`, `attributes` ..."
-        )
+        raise DefinitionError(f"{path}: an archive definition is a mapping with `name`, `source`, `attributes` ...")
     try:
         definition = Definition.model_validate(content)
     except SkyarchiveError as error:
@@ -72,9 +66,7 @@ def load_definition(path: Path) -> Definition:
     except ValidationError as error:
         raise DefinitionError(f"{path}: {_explained(error)}") from error
     if path.name != RAW_DEFINITION and path.stem != definition.name:
-        raise DefinitionError(
-            f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml."
-        )
+        raise DefinitionError(f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml.")
     return definition
 
 
@@ -165,9 +157,7 @@ class Catalog:
         paths: dict[str, Path] = {}
         for folder in folders:
             if not folder.is_dir():
-                raise DefinitionError(
-                    f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML."
-                )
+                raise DefinitionError(f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML.")
             found = sorted(folder.glob("*.yaml"))
             paths |= {path.stem: path for path in found if IDENTIFIER.fullmatch(path.stem)}
         for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):

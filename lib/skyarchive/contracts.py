@@ -59,9 +59,7 @@ class TableContract:
     def _differences(self, found: dict[str, str]) -> list[str]:
         missing = [f"{c} ({t}) is missing" for c, t in self.columns.items() if c not in found]
         extra = [f"{c} ({t}) is not in the schema" for c, t in found.items() if c not in self.columns]
-        retyped = [
-            f"{c} is {found[c]}, must be {t}" for c, t in self.columns.items() if c in found and found[c] != t
-        ]
+        retyped = [f"{c} is {found[c]}, must be {t}" for c, t in self.columns.items() if c in found and found[c] != t]
         return missing + extra + retyped
 
 
@@ -84,9 +82,7 @@ def table_contract(definition: Definition, table: str) -> TableContract:
         for name, text in content.get("checks", {}).items()
     }
     partitioned = "period" in columns and content.get("partitioned", True)
-    return TableContract(
-        definition.name, table, content["about"], columns, frozenset(required), checks, partitioned
-    )
+    return TableContract(definition.name, table, content["about"], columns, frozenset(required), checks, partitioned)
 
 
 def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]:

@@ -63,7 +63,7 @@ class Source(_Strict):
     @field_validator("delimiter")
     @classmethod
     def _one_character(cls, value: str) -> str:
-        if len(value) != 1 or not value.isascii() or value in "\r\n\"":
+        if len(value) != 1 or not value.isascii() or value in '\r\n"':
             raise ValueError("must be a single ASCII character other than a quote or a line end")
         return value
 
@@ -230,9 +230,7 @@ class Definition(_Strict):
     def _attributes_are_not_reserved(cls, value: dict[str, Attribute]) -> dict[str, Attribute]:
         taken = sorted(RESERVED_COLUMNS & {name.lower() for name in value})
         if taken:
-            raise ValueError(
-                f"{taken[0]!r} is a column of the result tables; give the attribute another name"
-            )
+            raise ValueError(f"{taken[0]!r} is a column of the result tables; give the attribute another name")
         return value
 
     @field_validator("frequent")
@@ -255,9 +253,7 @@ class Definition(_Strict):
         for field, columns in (named | self.derive.columns_used(self.attributes)).items():
             for column in columns:
                 if column not in self.columns and column not in self.derive.reader_columns:
-                    raise ValueError(
-                        f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}"
-                    )
+                    raise ValueError(f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}")
         if self.external:
             self.external.check_columns([*self.columns, *self.derive.reader_columns])
         return self

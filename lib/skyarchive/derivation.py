@@ -206,9 +206,7 @@ class Traffic(_Method):
         for name in [*self.services, self.other]:
             checked_column(name)
         if set(attributes) != {*self.services, self.other}:
-            raise ValueError(
-                f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}"
-            )
+            raise ValueError(f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}")
         return {}
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:

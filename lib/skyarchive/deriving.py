@@ -126,9 +126,7 @@ class _Results:
         derived = derive_chain(chain)
         updates = derived.updates.persist()
         kept += [derived.snapshots, updates]
-        derived = Derived(
-            derived.snapshots, updates, derived.objects, derived.states, derived.rows_without_position
-        )
+        derived = Derived(derived.snapshots, updates, derived.objects, derived.states, derived.rows_without_position)
         summary = _summarised(chain, derived)
         carry = _with_own_rows(chain, derived.states, summary, tables.contract("carry").columns).persist()
         kept.append(carry)
@@ -154,9 +152,7 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict[str, Any]]:
         F.coalesce(F.col("time") < before, F.lit(False)).cast("bigint").alias("back"),
         (F.col("snapshot") != expected).cast("bigint").alias("gap"),
     )
-    found = steps.groupBy("period").agg(
-        F.count("*"), F.max("snapshot"), F.max("time"), F.sum("back"), F.sum("gap")
-    )
+    found = steps.groupBy("period").agg(F.count("*"), F.max("snapshot"), F.max("time"), F.sum("back"), F.sum("gap"))
     counted = {row[0]: row[1:] for row in found.collect()}
     missing = derived.rows_without_position
     without: dict[str, int] = dict(missing.collect()) if missing is not None else {}
@@ -205,9 +201,7 @@ def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) 
     good = periods
     for suite, table, frame in frames:
         if good:
-            passed = run.check(
-                frame, load_suite(suite, attributes=definition.attribute_names), table, good, outcome
-            )
+            passed = run.check(frame, load_suite(suite, attributes=definition.attribute_names), table, good, outcome)
             good = _prefix(good, passed)
     for period in periods:
         if period not in good:

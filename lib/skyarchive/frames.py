@@ -1,7 +1,7 @@
 """Skylines of any Spark DataFrame, and of any table in Spark SQL: no archive needed.
 
-    from skyarchive import skyline
-    skyline(hotels, {"price": "lower", "stars": "higher"}, group="city").show()
+from skyarchive import skyline
+skyline(hotels, {"price": "lower", "stars": "higher"}, group="city").show()
 """
 
 import re

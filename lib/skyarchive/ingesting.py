@@ -43,9 +43,7 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     return outcome
 
 
-def _readable_periods(
-    workshop: Workshop, inventory: Inventory, periods: list[str], outcome: Outcome
-) -> list[str]:
+def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[str], outcome: Outcome) -> list[str]:
     """The periods that have files, all of them with the right columns."""
     for period in periods:
         files = inventory.files_of(period)
@@ -185,9 +183,7 @@ def _reasons(summary: _Summary) -> str:
     )
 
 
-def _write(
-    run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory: Inventory, periods: list[str]
-) -> None:
+def _write(run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory: Inventory, periods: list[str]) -> None:
     tables = run.workshop.tables
     chosen = rows.where(F.col("period").isin(periods))
     count = sum(summaries[period].rows for period in periods)

@@ -113,9 +113,7 @@ def _run(command: list[str], spark_home: Path, lock: IO[str]) -> subprocess.Comp
             pass_fds=[lock.fileno()],  # a JVM that outlives a killed parent still holds the lock
         )
     except subprocess.TimeoutExpired as error:
-        raise SkyarchiveError(
-            f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again."
-        ) from error
+        raise SkyarchiveError(f"{COORDINATE} was not fetched within {FETCH_TIMEOUT:.0f} s; try again.") from error
 
 
 def pyspark_home() -> Path:

@@ -59,11 +59,7 @@ def _bar(messages: Axes, seconds: Axes, place: int, result: Result, results: lis
 
 
 def _named(result: Result) -> str:
-    quality = (
-        "exact"
-        if result.method in EXACT
-        else f"recall {result.recall:.3f}, precision {result.precision:.3f}"
-    )
+    quality = "exact" if result.method in EXACT else f"recall {result.recall:.3f}, precision {result.precision:.3f}"
     return f"{result.method}\n{quality}"
 
 

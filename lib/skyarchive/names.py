@@ -49,9 +49,7 @@ def split_table(qualified: str) -> tuple[str, str]:
     """'nba.updates' as ('nba', 'updates')."""
     archive, dot, table = qualified.partition(".")
     if not dot or table not in TABLES:
-        raise SettingError(
-            f"{qualified!r} is not a table: write ARCHIVE.TABLE with a table of {', '.join(TABLES)}."
-        )
+        raise SettingError(f"{qualified!r} is not a table: write ARCHIVE.TABLE with a table of {', '.join(TABLES)}.")
     return checked_archive(archive), table
 
 

@@ -77,9 +77,7 @@ class Run:
             yield
         self._phases[name] = self._phases.get(name, 0.0) + time.monotonic() - began
 
-    def check(
-        self, frame: DataFrame, suite: Suite, table: str, periods: list[str], outcome: Outcome
-    ) -> list[str]:
+    def check(self, frame: DataFrame, suite: Suite, table: str, periods: list[str], outcome: Outcome) -> list[str]:
         """Judge a frame before it is written; the periods that passed. What failed is refused with its reasons."""
         results = check(frame, suite, periods)
         self._quality += quality_rows(results, periods, self.run_id, table)
@@ -101,9 +99,7 @@ class Run:
 
     def replace(self, table: str, frame: DataFrame, periods: list[str]) -> None:
         """Write the table's periods, one commit."""
-        self.output_versions[table] = self.workshop.tables.replace(
-            table, frame, periods, self.commit(periods)
-        )
+        self.output_versions[table] = self.workshop.tables.replace(table, frame, periods, self.commit(periods))
 
     def replace_all(self, frames: dict[str, DataFrame], periods: list[str]) -> None:
         """Write these tables' periods side by side, a commit each: a commit is mostly waiting for small jobs."""

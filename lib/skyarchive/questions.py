@@ -112,9 +112,7 @@ class Questions:
         ahead = positions.costs[own] - positions.costs[beating]
         # The unbeaten first, and of them those who are ahead most where they are ahead least.
         least = (ahead / _spread(positions)).min(axis=1)
-        order = sorted(
-            range(len(beating)), key=lambda n: (positions.objects[beating[n]] not in reigning, -least[n], n)
-        )
+        order = sorted(range(len(beating)), key=lambda n: (positions.objects[beating[n]] not in reigning, -least[n], n))
         item = positions.objects[own]
         names = self._names([item, *(positions.objects[at] for at in beating)], moment.period)
         rows = []
@@ -128,9 +126,7 @@ class Questions:
         remark = f"{names.get(item, item)} is beaten by {len(rows)} at {moment}."
         return Answer(columns, rows, remark)
 
-    def _unbeaten(
-        self, moment: Moment, positions: Positions, own: int, since: tuple[int, datetime]
-    ) -> Answer:
+    def _unbeaten(self, moment: Moment, positions: Positions, own: int, since: tuple[int, datetime]) -> Answer:
         item = positions.objects[own]
         behind = (positions.costs - positions.costs[own]) / _spread(positions)
         # A rival would beat it after catching up on every attribute: the nearest has least to catch up in the worst.

@@ -20,9 +20,7 @@ class Selection:
             parts = [part.strip() for part in self.text.split(",")]
             chosen = sorted({period for part in parts for period in _pick_part(part, known)})
         if not chosen:
-            raise SettingError(
-                f"{archive} has no period in {self.text or 'its raw files'}; {_listed(known)}."
-            )
+            raise SettingError(f"{archive} has no period in {self.text or 'its raw files'}; {_listed(known)}.")
         return chosen
 
 
@@ -42,8 +40,4 @@ def _pick_part(part: str, known: list[str]) -> list[str]:
 def _listed(known: list[str]) -> str:
     if not known:
         return "there are no raw files for it yet"
-    return (
-        f"there is {known[0]}"
-        if len(known) == 1
-        else f"there are {len(known)} from {known[0]} to {known[-1]}"
-    )
+    return f"there is {known[0]}" if len(known) == 1 else f"there are {len(known)} from {known[0]} to {known[-1]}"

@@ -88,9 +88,7 @@ def _from_toml(path: Path) -> dict[str, tuple[Any, str]]:
     allowed = {field.name for field in fields(Settings)}
     unknown = sorted(set(content) - allowed)
     if unknown:
-        raise SettingError(
-            f"{path}: unknown setting {unknown[0]!r}; allowed are {', '.join(sorted(allowed))}."
-        )
+        raise SettingError(f"{path}: unknown setting {unknown[0]!r}; allowed are {', '.join(sorted(allowed))}.")
     return {key: (value, f"{key} in {path}") for key, value in content.items()}
 
 

@@ -130,9 +130,7 @@ def _derive_state(
             return StepState("stale", f"it must start from {before}, which is not derived")
         start = derived.output_fingerprints["carry"]
     if published.input_fingerprints["carry"] != start:
-        return StepState(
-            "stale", f"{before} now ends with something else" if before else "it is now the first period"
-        )
+        return StepState("stale", f"{before} now ends with something else" if before else "it is now the first period")
     own = _definition_state(definition, published)
     if own.state != "current":
         return own

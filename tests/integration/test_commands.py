@@ -116,9 +116,7 @@ def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSes
     shape = ["-N", "30", "-m", "5", "-T", "40", "--block", "20", "--moves", "0.2"]
     assert home.command("generate", "synthetic", *shape).code == 0
     assert home.command("ingest", "synthetic").code == 0
-    assert home.sql("select max(x4) > 0 as five, max(step) as last from synthetic.raw") == [
-        {"five": True, "last": 39}
-    ]
+    assert home.sql("select max(x4) > 0 as five, max(step) as last from synthetic.raw") == [{"five": True, "last": 39}]
     # The tables have five attributes now: another shape is explained, column by column, and nothing is written.
     assert home.command("generate", "synthetic", *shape[:2], "-m", "2", *shape[4:]).code == 0
     answer = home.command("run", "synthetic")

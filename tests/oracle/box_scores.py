@@ -41,8 +41,7 @@ def nba(files: Iterable[File]) -> Derived:
     for row in counted:
         games[row["period"], row["game_id"]].append(row)
     in_order = sorted(
-        (period, min(row["game_date_time"] for row in played), game_id)
-        for (period, game_id), played in games.items()
+        (period, min(row["game_date_time"] for row in played), game_id) for (period, game_id), played in games.items()
     )
 
     ledger = Ledger(ATTRIBUTES)

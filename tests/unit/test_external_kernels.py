@@ -110,9 +110,7 @@ ROWS = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * wi
 def test_any_small_file(tmp_path: Path, points: np.ndarray, window: int, batch_rows: int, seed: int) -> None:
     path = stored(points, tmp_path / "points.arrow", block_rows=4)
     for method in methods_for(points.shape[1]):
-        found = external_skyline(
-            path, names(points.shape[1]), method, window=window, batch_rows=batch_rows, seed=seed
-        )
+        found = external_skyline(path, names(points.shape[1]), method, window=window, batch_rows=batch_rows, seed=seed)
         assert found.rows.tolist() == expected(points), method
 
 
@@ -167,9 +165,7 @@ def test_directions_and_partial_orders(tmp_path: Path) -> None:
         pq.write_table(table, tmp_path / "hotels.parquet")
         columns: Mapping[str, Better] = {"price": "lower", "grade": ORDER, "stars": "higher"}
         for method in GENERAL:
-            found = external_skyline(
-                tmp_path / "hotels.parquet", columns, method, window=10, batch_rows=50, seed=seed
-            )
+            found = external_skyline(tmp_path / "hotels.parquet", columns, method, window=10, batch_rows=50, seed=seed)
             assert found.rows.tolist() == wanted, method
 
 

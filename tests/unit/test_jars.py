@@ -74,9 +74,7 @@ def corrupt(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [corrupt, Path.unlink])
-def test_a_damaged_folder_is_mended(
-    repository: Repository, tmp_path: Path, damage: Callable[[Path], None]
-) -> None:
+def test_a_damaged_folder_is_mended(repository: Repository, tmp_path: Path, damage: Callable[[Path], None]) -> None:
     folder = tmp_path / "jars"
     shutil.copytree(repository.served, folder)
     damage(folder / "b.jar")

@@ -152,9 +152,7 @@ def test_stocks_beta_and_slope_by_hand() -> None:
     assert prices.slopes(np.array([1.0] * 199 + [6701.0])).tolist() == [1.0]
 
 
-def prices_file(
-    folder: Path, closes: Mapping[str, Sequence[float | None]], first: date = date(2004, 1, 1)
-) -> Path:
+def prices_file(folder: Path, closes: Mapping[str, Sequence[float | None]], first: date = date(2004, 1, 1)) -> Path:
     """One row per ticker and day that has a close."""
     lines = [
         f"{first + timedelta(days=k)},{ticker},1,1e9,0,{close},0\n"

@@ -124,9 +124,7 @@ def test_a_fitting_java_is_accepted(machine: Machine, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", [None, "1.8.0_392", "11.0.2", "25"])
-def test_without_a_fitting_java_one_sentence_says_what_to_install(
-    machine: Machine, version: str | None
-) -> None:
+def test_without_a_fitting_java_one_sentence_says_what_to_install(machine: Machine, version: str | None) -> None:
     machine.tool("id", "echo 1000")
     if version:
         machine.java(version)

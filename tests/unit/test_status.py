@@ -31,8 +31,12 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(warehouse=str(folder / "warehouse"), raw=str(folder / "raw"))
-        self.definition: Definition = Catalog(Settings(raw="no such folder")).get("nba").model_copy(
-            update={"frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})], "external": None}
+        self.definition: Definition = (
+            Catalog(Settings(raw="no such folder"))
+            .get("nba")
+            .model_copy(
+                update={"frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})], "external": None}
+            )
         )
         archive = Archive(folder / "warehouse")
         self.runs = archive.table("runs", SCHEMA)

@@ -58,9 +58,7 @@ def maintain(
 
 def backfill(
     archive: ArchiveArgument,
-    periods: Annotated[
-        str, typer.Option(help="2014, 2010..2014 or 2010..2012,2014 (with gaps).", show_default=False)
-    ],
+    periods: Annotated[str, typer.Option(help="2014, 2010..2014 or 2010..2012,2014 (with gaps).", show_default=False)],
     reprocess: Annotated[
         Reprocess, typer.Option(help="Which of the periods that Airflow has run before are run again.")
     ] = "none",

@@ -142,8 +142,21 @@ def _choose(corners, fit, sample, covers, is_open, pruners):  # type: ignore[no-
 
 @entry_point
 def _prepare(  # type: ignore[no-untyped-def]
-    addresses, begin, item, members, latest, slot, strength,
-    followed, corners, fit, rows, sample, covers, is_open, pruners,
+    addresses,
+    begin,
+    item,
+    members,
+    latest,
+    slot,
+    strength,
+    followed,
+    corners,
+    fit,
+    rows,
+    sample,
+    covers,
+    is_open,
+    pruners,
 ):
     """Sets the pruners (NaN where there are no more) for the log's rows from `begin` on with these objects; gives
     whether pruning pays."""

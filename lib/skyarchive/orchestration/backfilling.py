@@ -225,9 +225,7 @@ def _told_apart(run: Any) -> str:
     return "skipped" if state == "success" and tasks == {"skipped"} else state
 
 
-def _states(
-    dag_id: str, request: Request, since: datetime, refine: Callable[[Any], str] = _state_of
-) -> dict[str, str]:
+def _states(dag_id: str, request: Request, since: datetime, refine: Callable[[Any], str] = _state_of) -> dict[str, str]:
     """The state of the newest run of every wanted period that was created since then."""
     from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session

@@ -75,9 +75,7 @@ def _checked_schema(definition: Definition, schema: pa.Schema) -> pa.Schema:
     _check_columns(definition, schema.names)
     for name, column in definition.columns.items():
         if name in schema.names and not _fits(column.type, schema.field(name).type):
-            raise InputError(
-                f"the column {name} is {schema.field(name).type}, must be {column.type}; was it retyped?"
-            )
+            raise InputError(f"the column {name} is {schema.field(name).type}, must be {column.type}; was it retyped?")
     return schema
 
 
@@ -144,12 +142,8 @@ def _raw_folder(file: RawFile) -> str:
 
 def _read_text_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
     own = [*definition.columns, *sorted(definition.derive.reader_columns)]
-    schema = "file string, row bigint, _fault string, _text string, " + ", ".join(
-        f"`{c}` string" for c in own
-    )
-    listed = spark.createDataFrame(
-        [(file.name, str(file.path)) for file in files], "name string, path string"
-    )
+    schema = "file string, row bigint, _fault string, _text string, " + ", ".join(f"`{c}` string" for c in own)
+    listed = spark.createDataFrame([(file.name, str(file.path)) for file in files], "name string, path string")
     source = definition.source
     read = partial(_text_batches, own, source.format, source.delimiter, source.missing)
     rows = listed.repartition(len(files)).mapInArrow(read, schema)

@@ -188,6 +188,4 @@ def with_repeats_refused(rows: DataFrame, repeated: DataFrame, definition: Defin
 
 def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
     """Each source and the one period its name gives, if it does."""
-    return spark.createDataFrame(
-        [(file.name, file.period) for file in files], "_source string, _named string"
-    )
+    return spark.createDataFrame([(file.name, file.period) for file in files], "_source string, _named string")

@@ -166,16 +166,18 @@ def stitched(found: DataFrame) -> DataFrame:
 
 def clipped(found: DataFrame, log: Log) -> DataFrame:
     """The rows of the table: intervals within their period, with times and where they continue."""
-    spans = log.snapshots.groupBy("period").agg(
-        F.min("snapshot").alias("opening"), F.max("snapshot").alias("closing")
-    )
-    own = found.join(F.broadcast(spans), "period").where("last >= opening").select(
-        "period",
-        "object",
-        F.greatest("first", "opening").alias("first_snapshot"),
-        F.col("last").alias("last_snapshot"),
-        (F.col("first") < F.col("opening")).alias("continued_from"),
-        (F.col("last") == F.col("closing")).alias("continues_into"),
+    spans = log.snapshots.groupBy("period").agg(F.min("snapshot").alias("opening"), F.max("snapshot").alias("closing"))
+    own = (
+        found.join(F.broadcast(spans), "period")
+        .where("last >= opening")
+        .select(
+            "period",
+            "object",
+            F.greatest("first", "opening").alias("first_snapshot"),
+            F.col("last").alias("last_snapshot"),
+            (F.col("first") < F.col("opening")).alias("continued_from"),
+            (F.col("last") == F.col("closing")).alias("continues_into"),
+        )
     )
     times = log.snapshots.select("period", "snapshot", "time")
     first = times.withColumnsRenamed({"snapshot": "first_snapshot", "time": "first_time"})
@@ -208,9 +210,7 @@ def part_intervals(updates: pa.Table, start: pa.Table, method: Method) -> pa.Tab
     )
 
 
-_INTERVALS_SCHEMA = pa.schema(
-    {"period": pa.string(), "object": pa.string(), "first": pa.int64(), "last": pa.int64()}
-)
+_INTERVALS_SCHEMA = pa.schema({"period": pa.string(), "object": pa.string(), "first": pa.int64(), "last": pa.int64()})
 
 
 def _last_positions(updates: pa.Table) -> pa.Table:

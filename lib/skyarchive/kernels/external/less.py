@@ -70,9 +70,7 @@ class _Elimination:
     def stays(self, batch: Batch, scores: np.ndarray) -> np.ndarray:
         verdicts = np.empty(len(batch.ids), np.int8)
         window = self.window
-        _eliminate(
-            window.blocks, self._scores, window.room, batch.points, scores, window.lanes, window.tally, verdicts
-        )
+        _eliminate(window.blocks, self._scores, window.room, batch.points, scores, window.lanes, window.tally, verdicts)
         return verdicts != BEATEN
 
 

@@ -57,9 +57,7 @@ def found_in_memory(ids: np.ndarray, points: np.ndarray, work: Workspace) -> np.
     return ids[rows]
 
 
-def without_beaten(
-    stream: Stream, winners: np.ndarray, score: Score, work: Workspace
-) -> Iterator[np.ndarray | Spill]:
+def without_beaten(stream: Stream, winners: np.ndarray, score: Score, work: Workspace) -> Iterator[np.ndarray | Spill]:
     """One pass that takes skyline points out of the stream, and what they beat: gives the ids of rows equal to them
     as they come by, and at last what is left."""
     scores = score(winners)

@@ -96,9 +96,7 @@ def _derive_bucket(
 ) -> pa.Table:
     """Runs on the workers: updates (place BEFORE) and, per period end, the states of a bucket's objects."""
     book = _Book.of(quotes, carry)
-    beta, slope = kernel.positions(
-        book.start, book.fresh, book.close, book.returns, book.market, window, decimals
-    )
+    beta, slope = kernel.positions(book.start, book.fresh, book.close, book.returns, book.market, window, decimals)
     changed = kernel.changes(
         book.start, book.fresh, book.snapshot, beta, slope, book.begin_beta, book.begin_slope, first, ends[-1]
     )
@@ -126,9 +124,7 @@ class _Book:
 
     @classmethod
     def of(cls, quotes: pa.Table, carry: pa.Table) -> "_Book":
-        objects = pc.unique(
-            pa.chunked_array([*quotes["object"].chunks, *carry["object"].chunks], pa.string())
-        )
+        objects = pc.unique(pa.chunked_array([*quotes["object"].chunks, *carry["object"].chunks], pa.string()))
         lengths = pc.fill_null(pc.list_value_length(carry["closes"]), 0).to_numpy()
         held = _numbers(pc.index_in(carry["object"], objects), np.int64)
         carried = int(lengths.sum())
@@ -164,9 +160,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def _updates(
-    book: _Book, code: np.ndarray, snapshot: np.ndarray, beta: np.ndarray, slope: np.ndarray
-) -> pa.Table:
+def _updates(book: _Book, code: np.ndarray, snapshot: np.ndarray, beta: np.ndarray, slope: np.ndarray) -> pa.Table:
     nothing = pa.nulls(len(code), pa.list_(pa.float64()))
     columns = [
         np.full(len(code), BEFORE, np.int32),

@@ -75,11 +75,7 @@ def numbered_snapshots(chain: Chain, order: Order) -> DataFrame:
 def at_snapshots(chain: Chain, snapshots: DataFrame, order: Order) -> DataFrame:
     """The chain's rows with the number of their snapshot and their object as text."""
     keys = snapshots.select("period", "snapshot", *order.identity)
-    rows = (
-        chain.rows.withColumnRenamed("object", "object_column")
-        if "object" in chain.rows.columns
-        else chain.rows
-    )
+    rows = chain.rows.withColumnRenamed("object", "object_column") if "object" in chain.rows.columns else chain.rows
     column = chain.definition.object.column
     source = "object_column" if column == "object" else column
     return rows.join(keys, ["period", *order.identity]).withColumn("object", F.col(source).cast("string"))

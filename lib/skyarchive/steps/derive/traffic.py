@@ -28,16 +28,12 @@ def derive_traffic(chain: Chain) -> Derived:
     positions = counts.select(
         "object", "snapshot", "place", *(F.when(alive, F.col(a)).alias(a) for a in chain.attributes)
     )
-    updates = positions.where(F.col("snapshot") != BEFORE).withColumn(
-        "gone", F.col(chain.attributes[0]).isNull()
-    )
+    updates = positions.where(F.col("snapshot") != BEFORE).withColumn("gone", F.col(chain.attributes[0]).isNull())
     states = states_at_ends(chain, positions, chain.attributes).where(F.col(chain.attributes[0]).isNotNull())
     return Derived(
         snapshots,
         with_periods(updates, snapshots, chain.attributes),
-        chain.rows.select(
-            "period", F.col("remote").alias("object"), F.col("remote").alias("name")
-        ).distinct(),
+        chain.rows.select("period", F.col("remote").alias("object"), F.col("remote").alias("name")).distinct(),
         states.join(pending_events(events, days), ["period", "object"], "left"),
     )
 
@@ -72,9 +68,7 @@ def _service(chain: Chain, method: Traffic) -> Column:
     by_name = F.col("log") == "lbl"
     service = F.lit(None).cast("string")
     for name, spec in method.services.items():
-        matches = F.when(by_name, F.col("service").isin(spec.names)).otherwise(
-            F.col("resp_p").isin(spec.ports)
-        )
+        matches = F.when(by_name, F.col("service").isin(spec.names)).otherwise(F.col("resp_p").isin(spec.ports))
         service = F.coalesce(service, F.when(matches, name))
     return F.coalesce(service, F.lit(method.other))
 
