@@ -25,7 +25,7 @@ test: lint ## lint, then all tests
 
 lint: setup ## ruff, mypy, and hadolint for the image
 	$(BIN)/ruff check
-	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff format --check --quiet dags jobs lib tests
 	$(BIN)/hadolint docker/Dockerfile
 	$(BIN)/mypy lib $(sort $(dir $(wildcard jobs/*.py dags/*.py)))
 
