@@ -74,7 +74,7 @@ def test_any_small_log(updates: dict[tuple[int, int], tuple[float, ...]]) -> Non
 
 
 @pytest.mark.usefixtures("short_chunks")
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 16])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 6, 7, 16])
 def test_with_the_filter_at_work(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects that walk, go and return; enough of them that the filter prunes, chunk after chunk."""
     kept, seen = [], []

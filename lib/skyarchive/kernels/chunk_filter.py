@@ -13,9 +13,8 @@ import numpy as np
 from skyarchive.kernels.columns import Columns, column, fill_sample
 from skyarchive.kernels.compiling import entry_point, inlined
 from skyarchive.kernels.fetching import fetch
+from skyarchive.kernels.marking import PRUNERS, mark_pruned
 
-PRUNERS = 4
-_EVERY_PRUNER = (1 << PRUNERS) - 1
 CANDIDATES = 16
 """Members that are followed through the chunk: those that beat most at its start."""
 SAMPLE = 128
@@ -179,44 +178,6 @@ def _prepare(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _narrow(  # type: ignore[no-untyped-def]
-    mask, start, x, y, z, x0, y0, z0, x1, y1, z1, x2, y2, z2, x3, y3, z3
-):
-    """Leaves in each row's mask the pruners whose corners it is beyond on three attributes too (NaN is beyond none).
-
-    Without a branch and with three columns at a time: it waits for memory and for nothing else.
-    """
-    for at in range(len(mask)):
-        row = start + at
-        mask[at] &= (
-            np.uint8((x[row] >= x0) & (y[row] >= y0) & (z[row] >= z0))
-            | np.uint8(np.uint8((x[row] >= x1) & (y[row] >= y1) & (z[row] >= z1)) << 1)
-            | np.uint8(np.uint8((x[row] >= x2) & (y[row] >= y2) & (z[row] >= z2)) << 2)
-            | np.uint8(np.uint8((x[row] >= x3) & (y[row] >= y3) & (z[row] >= z3)) << 3)
-        )
-
-
-@inlined
-def _mark_pruned(addresses, start, corners, mask):  # type: ignore[no-untyped-def]
-    """Which of the pruners beat each of the rows from `start` on."""
-    mask[:] = _EVERY_PRUNER
-    final = corners.shape[1] - 1
-    for x in range(0, final + 1, 3):
-        y, z = min(x + 1, final), min(x + 2, final)  # the last again where there is none
-        _narrow(
-            mask,
-            start,
-            column(addresses, x),
-            column(addresses, y),
-            column(addresses, z),
-            corners[0, x], corners[0, y], corners[0, z],
-            corners[1, x], corners[1, y], corners[1, z],
-            corners[2, x], corners[2, y], corners[2, z],
-            corners[3, x], corners[3, y], corners[3, z],
-        )  # fmt: skip
-
-
-@inlined
 def _compact(item, mask, last, before, kept):  # type: ignore[no-untyped-def]
     """The rows of a block that the engine must see: all but those of objects that were pruned and stay so. Gives
     their number.
@@ -246,7 +207,7 @@ def _sift(  # type: ignore[no-untyped-def]
         block = mask[: end - start]
         for row in range(start, end, _LINE):  # only few of them are read below, too far apart to be seen coming
             fetch(snapshot, row)
-        _mark_pruned(addresses, begin + start, corners, block)
+        mark_pruned(addresses, begin + start, corners, block)
         count = _compact(item[start:end], block, last, start, kept)
         for at in range(count):
             row = kept[at]
