@@ -38,10 +38,13 @@ def _points(rng: np.random.Generator, count: int, width: int) -> np.ndarray:
     return points
 
 
-def walking_log(seed: int, n_objects: int, n_snapshots: int, width: int, decimals: int = 1) -> Log:
-    """Objects that walk in small steps, and now and then go and come back: the filter's home ground."""
+def walking_log(
+    seed: int, n_objects: int, n_snapshots: int, width: int, decimals: int = 1, scatter: float = 1.0
+) -> Log:
+    """Objects that walk in small steps, and now and then go and come back: the filter's home ground. The less they are
+    scattered around the diagonal, the fewer beat most of the others, also on many attributes."""
     rng = np.random.default_rng(seed)
-    point = rng.random((n_objects, width)) * 100
+    point = (scatter * rng.random((n_objects, width)) + (1 - scatter) * rng.random((n_objects, 1))) * 100
     snapshot, item, points = [np.zeros(n_objects, np.int64)], [np.arange(n_objects)], [point.round(decimals)]
     for at in range(1, n_snapshots):
         moved = np.flatnonzero(rng.random(n_objects) < 0.1)
