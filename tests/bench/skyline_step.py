@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from skyarchive.definition import Attribute
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
-from skyarchive.steps.skyline import Compute, Log, clipped, cut, membership, part_intervals
+from skyarchive.steps.skyline import Compute, Log, Part, clipped, cut, membership, part_intervals
 
 PERIOD = "00000"
 PART = 2_000_000
@@ -63,7 +63,9 @@ def run(spark: SparkSession, folder: Path, updates: int, compute: Compute) -> fl
 def rows(quick: bool = False) -> list[dict[str, Any]]:
     """The step's time against the same job without a kernel, taken in turns."""
 
-    def nothing(updates: pa.Table, start: pa.Table) -> pa.Table:  # here, so that it travels to the workers by value
+    def nothing(
+        part: Part, updates: pa.Table, start: pa.Table
+    ) -> pa.Table:  # here, so that it travels to the workers by value
         return NO_INTERVALS.empty_table()
 
     folder = Path(tempfile.mkdtemp(prefix="skyarchive-bench-"))

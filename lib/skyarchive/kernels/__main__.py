@@ -14,7 +14,7 @@ from skyarchive.kernels.external import Method as ExternalMethod
 from skyarchive.kernels.external import external_skyline
 from skyarchive.kernels.monitoring.replaying import Query, replay
 from skyarchive.kernels.monitoring.workloads import Workload
-from skyarchive.kernels.ordering import in_snapshot_order, last_rows
+from skyarchive.kernels.ordering import in_snapshot_order
 from skyarchive.kernels.points import unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
@@ -27,7 +27,6 @@ def main() -> None:
     snapshot = np.repeat(np.arange(snapshots, dtype=np.int32), objects)
     columns = [chance.random(len(item)) for _ in range(2)]
     order = in_snapshot_order(snapshot, snapshots)
-    last_rows(snapshot, item, objects)
     for method in get_args(Method):
         skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
 

@@ -18,15 +18,6 @@ def _counting_sort(snapshot, start, order):  # type: ignore[no-untyped-def]
         start[snapshot[row]] = at + 1
 
 
-@entry_point
-def _latest(snapshot, item, row_of):  # type: ignore[no-untyped-def]
-    """`row_of` holds a -1 per object."""
-    for row in range(len(snapshot)):
-        known = row_of[item[row]]
-        if known < 0 or snapshot[row] > snapshot[known]:
-            row_of[item[row]] = row
-
-
 def in_snapshot_order(snapshot: np.ndarray, n_snapshots: int) -> np.ndarray:
     """The row numbers in the order of their snapshots."""
     if len(snapshot) and not 0 <= snapshot.min() <= snapshot.max() < n_snapshots:
@@ -34,10 +25,3 @@ def in_snapshot_order(snapshot: np.ndarray, n_snapshots: int) -> np.ndarray:
     order = np.empty(len(snapshot), np.int64)
     _counting_sort(snapshot, np.zeros(n_snapshots + 1, np.int64), order)
     return order
-
-
-def last_rows(snapshot: np.ndarray, item: np.ndarray, n_objects: int) -> np.ndarray:
-    """The row number of each object's last snapshot; objects are numbered 0..n_objects-1."""
-    row_of = np.full(n_objects, -1, np.int64)
-    _latest(snapshot, item, row_of)
-    return row_of[row_of >= 0]

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from skyarchive.definition import Attribute
-from skyarchive.kernels.ordering import in_snapshot_order, last_rows
+from skyarchive.kernels.ordering import in_snapshot_order
 from skyarchive.kernels.timeline import Method, skyline_intervals
 
-Compute = Callable[[pa.Table, pa.Table], pa.Table]
-"""A part's intervals from its updates and its keyframe."""
-_PART = ("period", "part")
+_PART = "part"
+"""The number of a row's part in the list of all: one number is what Spark groups by most quickly (it sorts them without
+comparing), and all else that a part is can be looked up."""
 _INTERVALS = "period string, object string, first bigint, last bigint"
 
 
@@ -29,9 +29,24 @@ class Part:
     """Snapshots first..last of a period, computed apart."""
 
     period: str
-    part: int
+    place: int
+    """Among the parts of the period, from 0."""
     first: int
     last: int
+
+    @property
+    def base(self) -> int:
+        """The snapshot of its keyframe."""
+        return self.first - 1
+
+    @property
+    def length(self) -> int:
+        """In snapshots, the keyframe counted in."""
+        return self.last - self.base + 1
+
+
+Compute = Callable[[Part, pa.Table, pa.Table], pa.Table]
+"""A part's intervals from its updates and its keyframe."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ def cut(log: Log, sizes: dict[str, int], largest: int) -> list[Part]:
     long = [period for period, _, _ in spans if sizes[period] > largest]
     if long:
         parts += _cut_long(log, long, largest)
-    return sorted(parts, key=lambda part: (part.period, part.part))
+    return sorted(parts, key=lambda part: (part.period, part.place))
 
 
 def _cut_long(log: Log, periods: list[str], largest: int) -> list[Part]:
@@ -64,9 +79,9 @@ def _cut_long(log: Log, periods: list[str], largest: int) -> list[Part]:
     numbered = (
         log.snapshots.where(chosen)
         .join(counted, ["period", "snapshot"], "left")
-        .select("period", "snapshot", F.floor(before / largest).cast("int").alias("part"))
+        .select("period", "snapshot", F.floor(before / largest).cast("int").alias("place"))
     )
-    cuts = numbered.groupBy(*_PART).agg(F.min("snapshot"), F.max("snapshot")).collect()
+    cuts = numbered.groupBy("period", "place").agg(F.min("snapshot"), F.max("snapshot")).collect()
     return [Part(*cut) for cut in cuts]
 
 
@@ -74,35 +89,27 @@ def membership(log: Log, parts: list[Part], compute: Compute) -> DataFrame:
     """`period`, `object`, `first`, `last`: the intervals of each period in global snapshot numbers, stitched. One
     that continues from the period before begins at the last snapshot before the period. `compute` gives those of one
     part: see `part_intervals`."""
-    spark = log.updates.sparkSession
-    rows = log.updates.join(F.broadcast(_snapshot_parts(spark, log, parts)), ["period", "snapshot"])
-    rows = rows.select(*_PART, "base", "length", _local(), "object", *_columns(log.attributes))
-    starts = _at_part_start(spark, log.carry, log.attributes, [part for part in parts if part.part == 0])
-    several = any(part.part > 0 for part in parts)
+    rows = log.updates.join(F.broadcast(_snapshot_parts(log, parts)), ["period", "snapshot"])
+    rows = rows.select(_PART, "local", "object", *_columns(log.attributes))
+    starts = _first_starts(log, parts)
+    several = any(part.place > 0 for part in parts)
     if several:
         starts = starts.unionByName(_later_starts(rows, starts, parts))
-    # Both sides of a part in one call; the updates' shuffle also serves the search for the starts.
-    both = rows.groupBy(*_PART).cogroup(starts.groupBy(*_PART))
-    found = both.applyInArrow(lambda updates, start: compute(updates, start), _INTERVALS)
+    # Both sides of a part in one call.
+    both = rows.groupBy(_PART).cogroup(starts.groupBy(_PART))
+    found = both.applyInArrow(lambda key, updates, start: compute(parts[key[0].as_py()], updates, start), _INTERVALS)
     return stitched(found) if several else found
 
 
-def _snapshot_parts(spark: SparkSession, log: Log, parts: list[Part]) -> DataFrame:
-    """Every snapshot with its part; `base` is the part's keyframe, `length` counts it in."""
-    frame = spark.createDataFrame(
-        [(part.period, part.part, part.first, part.last) for part in parts],
+def _snapshot_parts(log: Log, parts: list[Part]) -> DataFrame:
+    """Every snapshot with its part, and its number from the part's keyframe on."""
+    frame = log.snapshots.sparkSession.createDataFrame(
+        [(part.period, number, part.first, part.last) for number, part in enumerate(parts)],
         "period string, part int, first bigint, last bigint",
     )
     within = F.col("snapshot").between(F.col("first"), F.col("last"))
     placed = log.snapshots.select("period", "snapshot").join(F.broadcast(frame), "period").where(within)
-    return placed.select(
-        "period", "snapshot", "part",
-        (F.col("first") - 1).alias("base"), (F.col("last") - F.col("first") + 2).cast("int").alias("length"),
-    )  # fmt: skip
-
-
-def _local() -> Column:
-    return (F.col("snapshot") - F.col("base")).cast("int").alias("local")
+    return placed.select("period", "snapshot", _PART, (F.expr("snapshot - first") + 1).cast("int").alias("local"))
 
 
 def _columns(attributes: dict[str, Attribute]) -> list[Column]:
@@ -111,46 +118,40 @@ def _columns(attributes: dict[str, Attribute]) -> list[Column]:
     return [F.coalesce(value, F.lit(float("nan"))).alias(f"x{n}") for n, value in enumerate(signed.values())]
 
 
-def _at_part_start(
-    spark: SparkSession, positions: DataFrame, attributes: dict[str, Attribute], parts: list[Part]
-) -> DataFrame:
+def _first_starts(log: Log, parts: list[Part]) -> DataFrame:
     """The positions that each period's first part starts from, as rows of the kernel."""
-    frame = spark.createDataFrame(
-        [(part.period, part.part, part.first - 1, part.last - part.first + 2) for part in parts],
-        "period string, part int, base bigint, length int",
+    frame = log.carry.sparkSession.createDataFrame(
+        [(part.period, number) for number, part in enumerate(parts) if part.place == 0], "period string, part int"
     )
-    alive = positions.where(" and ".join(f"{name} is not null" for name in attributes))
+    alive = log.carry.where(" and ".join(f"{name} is not null" for name in log.attributes))
     placed = alive.join(F.broadcast(frame), "period")
-    return placed.select(*_PART, "base", "length", F.lit(0).alias("local"), "object", *_columns(attributes))
+    return placed.select(_PART, F.lit(0).alias("local"), "object", *_columns(log.attributes))
 
 
 def _later_starts(rows: DataFrame, starts: DataFrame, parts: list[Part]) -> DataFrame:
     """The keyframes of all parts but the first ones: an object stands where the last part that moved it left it."""
     values = [name for name in rows.columns if name.startswith("x")]
-    moved = rows.groupBy(*_PART).applyInArrow(_last_positions, rows.select(*_PART, "object", *values).schema)
-    # The first part's own start counts as left by the part before it.
-    known = moved.unionByName(starts.select("period", (F.col("part") - 1).alias("part"), "object", *values))
-    next_move = F.lead("part").over(Window.partitionBy("period", "object").orderBy("part"))
-    spark = rows.sparkSession
-    ends: dict[str, int] = {}
-    for part in parts:
-        ends[part.period] = max(part.part, ends.get(part.period, 0))
-    last = spark.createDataFrame(list(ends.items()), "period string, last_part int")
-    spans = spark.createDataFrame(
-        [(part.period, part.part, part.first - 1, part.last - part.first + 2) for part in parts if part.part > 0],
-        "period string, part int, base bigint, length int",
+    # Column by column, so that Spark aggregates in a hash table and most rows never leave the task that reads them.
+    moved = rows.groupBy(_PART, "object").agg(*(F.max_by(name, "local").alias(name) for name in values))
+    first = {part.period: number for number, part in enumerate(parts) if part.place == 0}
+    final = {part.period: number for number, part in enumerate(parts)}
+    periods = rows.sparkSession.createDataFrame(
+        [(number, part.period, first[part.period], final[part.period]) for number, part in enumerate(parts)],
+        "part int, period string, first_part int, final_part int",
     )
+    # The first part's own start counts as left by a part before it.
+    known = moved.withColumn("left_by", F.col(_PART))
+    known = known.unionByName(starts.drop("local").withColumn("left_by", F.col(_PART) - 1))
+    next_move = F.lead("left_by").over(Window.partitionBy("period", "object").orderBy("left_by"))
     held = (
-        known.withColumn("until", next_move)
+        known.join(F.broadcast(periods), _PART)
+        .withColumn("until", F.coalesce(next_move, "final_part"))
         .where(~F.isnan(values[0]))
-        .join(F.broadcast(last), "period")
-        .withColumn("until", F.coalesce("until", "last_part"))
-        .where(F.col("part") < F.col("until"))
-        .withColumn("part", F.explode(F.sequence(F.col("part") + 1, F.col("until"))))
+        .where("left_by < until")
+        .withColumn(_PART, F.explode(F.sequence(F.col("left_by") + 1, F.col("until"))))
+        .where(f"{_PART} <> first_part")
     )
-    return held.join(F.broadcast(spans), list(_PART)).select(
-        *_PART, "base", "length", F.lit(0).alias("local"), "object", *values
-    )
+    return held.select(_PART, F.lit(0).alias("local"), "object", *values)
 
 
 def stitched(found: DataFrame) -> DataFrame:
@@ -187,39 +188,29 @@ def clipped(found: DataFrame, log: Log) -> DataFrame:
     )
 
 
-def part_intervals(updates: pa.Table, start: pa.Table, method: Method) -> pa.Table:
+def part_intervals(part: Part, updates: pa.Table, start: pa.Table, method: Method) -> pa.Table:
     """One call of the kernel, on the columns as Arrow hands them over."""
     table = pa.concat_tables([start, updates.select(start.column_names)]).combine_chunks()
     if table.num_rows == 0:
         return _INTERVALS_SCHEMA.empty_table()
-    length, base = table["length"][0].as_py(), table["base"][0].as_py()
     objects = table["object"].chunk(0).dictionary_encode()
     local = _numpy(table["local"])
-    order = in_snapshot_order(local, length)
+    order = in_snapshot_order(local, part.length)
     columns = [_numpy(table[name])[order] for name in table.column_names if name.startswith("x")]
     who, first, last = skyline_intervals(
-        local[order], _numpy(pa.chunked_array([objects.indices]))[order], columns, length, method
+        local[order], _numpy(pa.chunked_array([objects.indices]))[order], columns, part.length, method
     )
     return pa.table(
         {
-            "period": pa.repeat(table["period"][0], len(who)),
+            "period": pa.repeat(part.period, len(who)),
             "object": objects.dictionary.take(pa.array(who)),
-            "first": pa.array(first.astype(np.int64) + base),
-            "last": pa.array(last.astype(np.int64) + base),
+            "first": pa.array(first.astype(np.int64) + part.base),
+            "last": pa.array(last.astype(np.int64) + part.base),
         }
     )
 
 
 _INTERVALS_SCHEMA = pa.schema({"period": pa.string(), "object": pa.string(), "first": pa.int64(), "last": pa.int64()})
-
-
-def _last_positions(updates: pa.Table) -> pa.Table:
-    """Each object's last update of a part."""
-    table = updates.combine_chunks()
-    objects = table["object"].chunk(0).dictionary_encode()
-    rows = last_rows(_numpy(table["local"]), objects.indices.to_numpy(), len(objects.dictionary))
-    values = [name for name in table.column_names if name.startswith("x")]
-    return table.select([*_PART, "object", *values]).take(pa.array(rows))
 
 
 def _numpy(column: pa.ChunkedArray) -> np.ndarray:
