@@ -44,7 +44,8 @@ def walking_log(
     """Objects that walk in small steps, and now and then go and come back: the filter's home ground. The less they are
     scattered around the diagonal, the fewer beat most of the others, also on many attributes."""
     rng = np.random.default_rng(seed)
-    point = (scatter * rng.random((n_objects, width)) + (1 - scatter) * rng.random((n_objects, 1))) * 100
+    along = np.random.default_rng([seed, n_objects]).random((n_objects, 1))
+    point = (scatter * rng.random((n_objects, width)) + (1 - scatter) * along) * 100
     snapshot, item, points = [np.zeros(n_objects, np.int64)], [np.arange(n_objects)], [point.round(decimals)]
     for at in range(1, n_snapshots):
         moved = np.flatnonzero(rng.random(n_objects) < 0.1)
