@@ -31,18 +31,23 @@ def _every_command(
         raise typer.Exit
 
 
+_INTERRUPTED = 130
+
+
 def main() -> None:
     """Run the command line; an error is one sentence, a stack trace only with -v."""
     try:
         app()
     except SkyarchiveError as error:
         _end(str(error), error)
-    except KeyboardInterrupt:
-        _end(
-            "Interrupted; what was published before stays, what was not is discarded by the next run.",
-            None,
-            130,
-        )
+    except SystemExit as ending:
+        if ending.code == _INTERRUPTED:  # what Typer makes of Ctrl-C
+            _end(
+                "Interrupted; what was published before stays, what was not is discarded by the next run.",
+                None,
+                _INTERRUPTED,
+            )
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output went away
         sys.exit(1)

@@ -1,6 +1,9 @@
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -157,3 +160,19 @@ def test_reading_loads_neither_pandas_nor_pyarrow_nor_spark() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, "sql", "from nba.updates"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_is_told_in_a_sentence(tmp_path: Path) -> None:
+    asked = ["generate", "synthetic", "-N", "50000", "-T", "100000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from skyarchive.cli import main; main()", *asked],
+        cwd=tmp_path, env=os.environ | {"SKYARCHIVE_RAW": str(tmp_path)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "synthetic").is_dir():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted; what was published before stays" in told
