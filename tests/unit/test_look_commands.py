@@ -162,10 +162,14 @@ def test_reading_loads_neither_pandas_nor_pyarrow_nor_spark() -> None:
     assert done.returncode == 0, done.stderr
 
 
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+"""What a shell starts in the background is deaf to Ctrl-C; it may have started these tests so."""
+
+
 def test_ctrl_c_is_told_in_a_sentence(tmp_path: Path) -> None:
     asked = ["generate", "synthetic", "-N", "50000", "-T", "100000"]
     process = subprocess.Popen(
-        [sys.executable, "-c", "from skyarchive.cli import main; main()", *asked],
+        [sys.executable, "-c", LISTENING + "from skyarchive.cli import main; main()", *asked],
         cwd=tmp_path, env=os.environ | {"SKYARCHIVE_RAW": str(tmp_path)}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
