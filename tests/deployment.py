@@ -21,7 +21,8 @@ from skyarchive.archives.generate import GenerateOptions, generate
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.settings import load_settings
 
-PERIOD = "2012"
+PERIOD, SIZE = "2012", 2.0
+"""A season in which players have the thirty games that count."""
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 DEPLOY = "org.apache.spark.deploy"
 
@@ -42,7 +43,7 @@ def main() -> None:
             load_settings(), warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), archives="", master=master,
             driver_memory="1g",
         )  # fmt: skip
-        generate("nba", settings.raw_folder / "nba", GenerateOptions(periods=[PERIOD], seed=7))
+        generate("nba", settings.raw_folder / "nba", GenerateOptions(periods=[PERIOD], seed=7, size=SIZE))
         airflow = LocalAirflow(folder / "airflow", settings, extra={"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database})
         stack.enter_context(airflow.running())
         say(f"Airflow is up at {airflow.url}")
@@ -50,11 +51,12 @@ def main() -> None:
         command = [sys.executable, "-c", "from skyarchive.cli import main; main()"]
         subprocess.run([*command, "backfill", "nba", "--periods", PERIOD], env=airflow.environment, check=True)
         subprocess.run([*command, "status", "nba"], env=airflow.environment, check=True)
-        counted = subprocess.run(
-            [*command, "sql", "select count(*) from nba.snapshots", "--format", "csv"],
-            env=airflow.environment, check=True, capture_output=True, text=True,
-        ).stdout  # fmt: skip
-        assert int(counted.split()[-1]) > 0, "nothing was published"
+        for table in ("skyline", "external", "frequent"):
+            counted = subprocess.run(
+                [*command, "sql", f"select count(*) from nba.{table}", "--format", "csv"],
+                env=airflow.environment, check=True, capture_output=True, text=True,
+            ).stdout  # fmt: skip
+            assert int(counted.split()[-1]) > 0, f"nothing was published in {table}"
     say("a backfill went through all of it")
 
 

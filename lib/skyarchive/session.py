@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,12 +79,31 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     if _is_local(settings):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if verbose:
-        return builder.getOrCreate()
+        with _nothing_left_behind():
+            return builder.getOrCreate()
     for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
-    with _stderr_into(settings.log_file):
+    with _stderr_into(settings.log_file), _nothing_left_behind():
         session = builder.getOrCreate()
     return session
+
+
+@contextmanager
+def _nothing_left_behind() -> Iterator[None]:
+    """Ends the JVM with us where its start is interrupted: once it is up it follows us by itself, but before that it
+    looks for a folder that PySpark has removed on its way out, and would stay for ever."""
+    import psutil  # type: ignore[import-untyped]
+    from pyspark import SparkContext
+
+    before = set(psutil.Process().children(recursive=True))
+    try:
+        yield
+    except BaseException:
+        if SparkContext._gateway is None:
+            for process in set(psutil.Process().children(recursive=True)) - before:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+        raise
 
 
 _FOR_SMALL_WORK = {

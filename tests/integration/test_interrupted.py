@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from conftest import SHORT_LIVED, Home
@@ -55,7 +56,7 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
         env=os.environ | SHORT_LIVED,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    _wait_for_the_jvm_to_go(here)
+    _wait_for_the_jvm_to_go(here.settings.warehouse)
     after = {table: here.sql(f"select * from synthetic.{table} order by all") for table in TABLES}
     computed = (*INGESTED, *DERIVED)
     published = {
@@ -77,21 +78,38 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
     ]
 
 
-def _wait_for_the_jvm_to_go(home: Home) -> None:
+def test_an_interrupt_while_spark_starts_leaves_no_jvm(tmp_path: Path) -> None:
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # not as the shell left it
+        "from skyarchive.session import build_session; from skyarchive.settings import load_settings\n"
+        "build_session(load_settings())"
+    )
+    settings = {"SKYARCHIVE_WAREHOUSE": str(tmp_path)}
+    process = psutil.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, env=os.environ | settings)
+    deadline = time.monotonic() + 60
+    while not process.children():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate(timeout=30)[1]
+    _wait_for_the_jvm_to_go(str(tmp_path))
+
+
+def _wait_for_the_jvm_to_go(warehouse: str) -> None:
     """A killed Python leaves its JVM a moment longer; the lock is free at once."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        mine = [p for p in Path("/proc").glob("[0-9]*/environ") if _belongs(p, home)]
+        mine = [p for p in Path("/proc").glob("[0-9]*/environ") if _belongs(p, warehouse)]
         if not mine:
             return
         time.sleep(0.2)
     pytest.fail("the killed run's JVM is still there")
 
 
-def _belongs(environ: Path, home: Home) -> bool:
+def _belongs(environ: Path, warehouse: str) -> bool:
     try:
         if int(environ.parent.name) == os.getpid():
             return False
-        return f"SKYARCHIVE_WAREHOUSE={home.settings.warehouse}".encode() in environ.read_bytes()
+        return f"SKYARCHIVE_WAREHOUSE={warehouse}".encode() in environ.read_bytes()
     except OSError:
         return False
