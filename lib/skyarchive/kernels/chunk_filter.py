@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from skyarchive.kernels.columns import Columns, column, fill_sample
-from skyarchive.kernels.compiling import entry_point, inlined
-from skyarchive.kernels.fetching import fetch
+from skyarchive.kernels.compiling import entry_point, inlined, inner, keep_apart
 from skyarchive.kernels.marking import PRUNERS, mark_pruned
 
-CANDIDATES = 16
+CANDIDATES = 32
 """Members that are followed through the chunk: those that beat most at its start."""
 SAMPLE = 128
 _PICKED_BY = 64
@@ -26,8 +25,6 @@ LONGEST_REST = 8
 """Chunks to wait, at most, before trying again where filters did not pay."""
 _BLOCK = 2048
 """Rows that are looked at together: their columns are still in the cache when the kept ones are copied."""
-_LINE = 16
-"""Snapshots that come from memory together."""
 _NOT_PRUNED, _PRUNED = -2, -1
 """In `last`: no row in this chunk yet, with the lowest bit like those that have one."""
 
@@ -177,7 +174,7 @@ def _prepare(  # type: ignore[no-untyped-def]
     return pruned >= WORTH_IT * size
 
 
-@inlined
+@inner
 def _compact(item, mask, last, before, kept):  # type: ignore[no-untyped-def]
     """The rows of a block that the engine must see: all but those of objects that were pruned and stay so. Gives
     their number.
@@ -185,6 +182,7 @@ def _compact(item, mask, last, before, kept):  # type: ignore[no-untyped-def]
     `last` says of each object, in its lowest bit, whether it is pruned, and above that which was its last row in the
     chunk, where `before` rows come before the block.
     """
+    keep_apart()  # type: ignore[call-arg]
     count = 0
     for row in range(len(mask)):
         who = np.uint32(item[row])  # unsigned: a signed index could count from the end, which takes time to rule out
@@ -205,8 +203,6 @@ def _sift(  # type: ignore[no-untyped-def]
     for start in range(0, len(item), len(mask)):
         end = min(start + len(mask), len(item))
         block = mask[: end - start]
-        for row in range(start, end, _LINE):  # only few of them are read below, too far apart to be seen coming
-            fetch(snapshot, row)
         mark_pruned(addresses, begin + start, corners, block)
         count = _compact(item[start:end], block, last, start, kept)
         for at in range(count):

@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+from numba import config, njit, types
+from numba.extending import intrinsic
 
 _SOURCES = Path(__file__).parent
 
@@ -44,3 +45,15 @@ inner = njit(**_INTERNAL)
 """A function that only kernels call."""
 inlined = njit(forceinline=True, **_INTERNAL)
 """The same, made part of each caller: for the few lines that everything depends on."""
+
+
+@intrinsic
+def keep_apart(_context: Any) -> Any:
+    """In a kernel's first line: it stays a function of its own. Made part of a large caller, a tight loop runs out of
+    registers and fetches its tables' addresses from memory for every row."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate

@@ -12,10 +12,8 @@ from skyarchive.kernels.engine import Engine, advance, new_engine
 from skyarchive.kernels.intervals import Book, Intervals
 from skyarchive.kernels.members import SIZE
 
-UPDATES_PER_OBJECT = 48
+UPDATES_PER_OBJECT = 64
 """A chunk's length in updates per object: longer and corners get too wide, shorter and choosing them costs more."""
-CACHED_OBJECTS, LONGER = 1 << 14, 2
-"""With more objects than these, chunks are so many times longer: looking at everybody after each waits for memory."""
 SHORTEST_CHUNK = 1 << 14
 FIRST_CHUNK = 1 << 12
 """In updates."""
@@ -29,8 +27,7 @@ def chunk_borders(snapshot: np.ndarray, n_objects: int) -> list[tuple[int, int]]
     """First and one-past-last row of each chunk: whole snapshots. The first snapshot is one by itself, as there
     is nobody yet who could prune; after that no chunk is longer than all before it, as those who prune well may still
     have to come."""
-    per_object = UPDATES_PER_OBJECT * (LONGER if n_objects > CACHED_OBJECTS else 1)
-    longest = max(per_object * n_objects, SHORTEST_CHUNK)
+    longest = max(UPDATES_PER_OBJECT * n_objects, SHORTEST_CHUNK)
     borders = [0, int(np.searchsorted(snapshot, snapshot[0], side="right"))]
     while borders[-1] < len(snapshot):
         size = min(max(borders[-1], FIRST_CHUNK), longest)
