@@ -14,7 +14,8 @@ def load_kernels() -> None:
     """The default methods' compiled code comes with their first call."""
     first, value = np.zeros(1, np.int32), np.zeros(1)
     skyline_intervals(first, first, [value], 1)
-    unbeaten([value])
+    for width in (1, 4):  # swept, and compared with members
+        unbeaten([value] * width)
 
 
 if __name__ == "__main__":

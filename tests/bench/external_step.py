@@ -4,8 +4,8 @@ All in one session on a Delta table at a version; what is compared is taken in t
 run plans its query anew, as a user's does, and ends with the unbeaten rows in hand.
 
 How long `NOT EXISTS` takes is a matter of luck: Spark stops at the first row that beats the one in question. In a
-random order it meets one soon; where unbeaten rows are many, or those that beat others come last, it compares everybody
-with everybody.
+random order it meets one soon, and is then not much slower than any query that reads the table. Where nobody is beaten,
+or those that beat others come last, it compares everybody with everybody.
 """
 
 import shutil
@@ -32,7 +32,7 @@ REPEATS = 3
 """Of each, after as many that do not count: the JVM compiles what it runs often."""
 FILES = (0.26, 0.51, 0.76)
 """Where the rows are cut into files. Spark reads the largest first: so they come in the order they are in."""
-LONGEST = 60.0
+LONGEST = 150.0
 """Seconds after which a comparison has shown enough."""
 SHORT = 10.0
 """Seconds below which a comparison is done twice."""
@@ -42,15 +42,15 @@ Answer = list[tuple[float, ...]]
 
 def points(kind: str, n: int, dimensions: int) -> np.ndarray:
     """Independent, correlated and anti-correlated points as the skyline papers make them; points near a plane, of
-    which many are unbeaten; and independent ones with those that beat most at the end."""
+    which many are unbeaten, and on it, where all are; and independent ones with those that beat most at the end."""
     chance = np.random.default_rng(7)
     uniform = chance.random((n, dimensions))
     if kind == "independent":
         return uniform
     if kind == "independent, worst first":
         return uniform[np.argsort(-uniform.sum(axis=1))]
-    if kind == "near a plane":
-        return chance.dirichlet(np.ones(dimensions), n) * (1 + 0.5 * uniform[:, :1])
+    if kind in ("on a plane", "near a plane"):
+        return chance.dirichlet(np.ones(dimensions), n) * (1 + (0.5 * uniform[:, :1] if kind == "near a plane" else 0))
     if kind == "correlated":
         return np.clip(chance.normal(0.5, 0.2, (n, 1)) + 0.1 * (uniform - 0.5), 0, 1)
     return np.clip(chance.normal(0.5, 0.05, (n, 1)) + uniform - uniform.mean(axis=1, keepdims=True), 0, 1)
@@ -116,11 +116,6 @@ def capped(frame: DataFrame, expected: Answer) -> tuple[float, str]:
         alarm.cancel()
 
 
-def one_job(spark: SparkSession) -> pa.Table:
-    """A single row through one Python worker: what no query with Python can be below."""
-    return spark.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id bigint").toArrow()
-
-
 def seconds(work: Callable[[], pa.Table]) -> tuple[float, pa.Table]:
     began = time.perf_counter()
     answer = work()
@@ -148,19 +143,18 @@ def _row(data: str, found: int, against: str, target: str, own: float, theirs: f
 
 
 def against_sql(spark: SparkSession, folder: Path, n: int) -> Iterator[Row]:
-    """`NOT EXISTS` on rows in luckier and less lucky orders, and what one Spark job with a Python worker costs."""
-    for kind in ("independent", "anti-correlated", "near a plane", "independent, worst first"):
+    """`NOT EXISTS` on rows in luckier and less lucky orders, and what reading them costs, which it must do as well."""
+    for kind in ("independent", "anti-correlated", "near a plane", "independent, worst first", "on a plane"):
         small = written(spark, folder, kind, n, 3)
-        own, floor, found, _ = in_turns(lambda: ours(small), lambda: one_job(spark))  # noqa: B023
+        own, reading, found, _ = in_turns(lambda: ours(small), lambda: only_read(small))  # noqa: B023
         theirs, note = capped(small, rows_of(found))
         data = f"{n:,} x 3 {kind}"
         yield _row(data, found.num_rows, f"Spark SQL, not exists{note}", ">= 100", own, theirs)
-        if kind == "independent":
-            yield _row(data, found.num_rows, "one row through one Python worker", "", own, floor, slower=True)
+        yield _row(data, found.num_rows, "only reading them through Arrow", "", own, reading, slower=True)
 
 
 def rows(quick: bool = False) -> Iterator[Row]:
-    """Ratios are 'how many times faster'; for reading alone and for one row they are 'how many times slower'."""
+    """Ratios are 'how many times faster'; for reading alone they are 'how many times slower'."""
     folder = Path(tempfile.mkdtemp(prefix="skyarchive-bench-"))
     try:
         spark = build_session(Settings(warehouse=str(folder)))

@@ -47,7 +47,7 @@ def test_the_truth_is_the_oracle_s() -> None:
 @pytest.mark.parametrize("data", DATA)
 def test_any_number_of_columns_and_rows(data: str) -> None:
     chance = np.random.default_rng(1)
-    for dimensions in (1, 2, 3, 5, 8, 16):
+    for dimensions in (1, 2, 3, 4, 5, 8, 16):
         for n in (0, 1, 2, 40, 150):
             points = DATA[data](chance, n, dimensions)
             columns = columns_of(points)
@@ -61,11 +61,12 @@ def test_any_number_of_columns_and_rows(data: str) -> None:
 @pytest.mark.parametrize("data", ["independent", "few values", "all equal", "at odds"])
 def test_enough_points_for_every_pass(data: str) -> None:
     chance = np.random.default_rng(2)
-    points = DATA[data](chance, 9000, 3)
-    found = unbeaten(columns_of(points))
-    assert (found == truth(points)).all()
-    mixed = chance.permutation(len(points))
-    assert (unbeaten(columns_of(points[mixed])) == found[mixed]).all()
+    for n, dimensions in ((9000, 3), (3000, 4)):  # swept, and compared with members
+        points = DATA[data](chance, n, dimensions)
+        found = unbeaten(columns_of(points))
+        assert (found == truth(points)).all()
+        mixed = chance.permutation(len(points))
+        assert (unbeaten(columns_of(points[mixed])) == found[mixed]).all()
 
 
 def test_strong_points_beat_only_the_beaten() -> None:

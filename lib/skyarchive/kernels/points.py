@@ -1,15 +1,17 @@
 """The skyline of points that lie in memory: who is beaten by nobody.
 
-Most points fall to a few strong ones, in passes that the processor does many rows at a time. The others are sorted so
-that nobody comes after a point it beats; then a point has to be compared only with the members found before it. Each
-carries its place in the middle of the others as bits (a bit for each of some thresholds it is above): who beats it has
-none that it lacks, so one instruction rules out most pairs.
+Most points fall to a few strong ones, in passes that the processor does many rows at a time. The others are swept where
+they have at most three attributes (see `sweep`). Else they are sorted so that nobody comes after a point it beats; then
+a point has to be compared only with the members found before it. Each carries its place in the middle of the others as
+bits (a bit for each of some thresholds it is above): who beats it has none that it lacks, so one instruction rules out
+most pairs.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from skyarchive.kernels import sweep
 from skyarchive.kernels.columns import Columns, column
 from skyarchive.kernels.compiling import entry_point
 
@@ -139,7 +141,7 @@ def unbeaten(columns: Sequence[np.ndarray], group: np.ndarray | None = None) -> 
     elif len(group) != len(arrays[0]):
         raise ValueError(f"group must have one number per row: {len(group)} for {len(arrays[0])} rows")
     answer = np.zeros(len(arrays[0]), bool)
-    answer[rows[_members(arrays, rows, group)]] = True
+    answer[rows] = _members([values[rows] for values in arrays], None if group is None else np.asarray(group)[rows])
     return answer
 
 
@@ -216,11 +218,14 @@ def _choose(candidates: np.ndarray, judged: np.ndarray) -> np.ndarray:
     return candidates[chosen]
 
 
-def _members(arrays: Sequence[np.ndarray], rows: np.ndarray, group: np.ndarray | None) -> np.ndarray:
-    """Places in `rows` of those that no other of them beats."""
-    points = np.column_stack([values[rows] for values in arrays])
-    order, member = _sorted_members(points, None if group is None else np.asarray(group)[rows])
-    return order[member]
+def _members(arrays: Sequence[np.ndarray], group: np.ndarray | None) -> np.ndarray:
+    """Which rows no other beats; none has a NaN."""
+    if len(arrays) <= sweep.MOST_COLUMNS:
+        return sweep.swept(arrays, group)
+    order, is_unbeaten = _sorted_members(np.column_stack(arrays), group)
+    member = np.empty(len(order), bool)
+    member[order] = is_unbeaten
+    return member
 
 
 def _sorted_members(points: np.ndarray, group: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
