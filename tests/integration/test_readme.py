@@ -16,7 +16,8 @@ HOTELS = [("Berne", 80.0, 3), ("Berne", 90.0, 3), ("Berne", 90.0, 4), ("Lyon", 8
 
 def blocks(kind: str, word: str) -> list[str]:
     """The blocks of a kind that have a word in them."""
-    return [block for block in re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL) if word in block]
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    return [block for of, block in fenced if of == kind and word in block]
 
 
 def test_skylines_of_any_frame_and_file(
