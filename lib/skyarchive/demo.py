@@ -82,8 +82,8 @@ def run_demo(folder: Path) -> None:
     _answer(lake, _REFUSED)
     _headline(console, "4. Where everything stands (skyarchive status)")
     statuses = [s for archive in _PERIODS for s in period_statuses(settings, Catalog(settings).get(archive))]
-    columns = ["archive", "period", "state", *statuses[0].counts]
-    render(columns, [(s.archive, s.period, s.state, *s.counts.values()) for s in statuses], "table")
+    columns = ["archive", "period", "state", *statuses[0].counts, "why"]
+    render(columns, [(s.archive, s.period, s.state, *s.counts.values(), s.why) for s in statuses], "table")
     _headline(console, "5. Questions")
     questions = FrequentQuestions(settings, Catalog(settings).get("nba"))
     longest = questions.reigns(10)

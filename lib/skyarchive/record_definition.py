@@ -42,6 +42,13 @@ class RecordAttribute(BaseModel):
     value: str | None = None
     """Spark SQL over the raw columns; left out: the column of the attribute's name."""
 
+    @field_validator("better", mode="before")
+    @classmethod
+    def _is_a_way(cls, value: Any) -> Any:
+        if not isinstance(value, dict | RankOrder) and value not in ("lower", "higher"):
+            raise ValueError(f"must be lower, higher or a partial order, {{order: [[best, good], ...]}}, not {value!r}")
+        return value
+
     @property
     def is_ranked(self) -> bool:
         return isinstance(self.better, RankOrder)

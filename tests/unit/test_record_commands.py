@@ -30,7 +30,7 @@ attributes:
         ("external: {attributes: {cost: {better: lower}}}", "has no records yet; run: skyarchive run shops"),
         ("external: {attributes: {}}", "external.attributes"),
         ("external: {attributes: {price: {better: lower}}}", "no column 'price'"),
-        ("external: {attributes: {cost: {better: cheap}}}", "external.attributes.cost"),
+        ("external: {attributes: {cost: {better: cheap}}}", "cost.better: must be lower, higher or a partial"),
         ("external: {attributes: {grade: {better: {order: [[A, B], [B, A]]}}}}", "'A' better than 'B' better than 'A'"),
         ("external: {attributes: {grade: {better: {order: [[A, 1]]}}}}", "must be texts: put them in quotes"),
         ("external: {attributes: {grade: {better: {order: []}}}}", "external.attributes.grade.better"),

@@ -69,7 +69,7 @@ def status(
     if not rows and format == "table" and not broken:
         where = settings.raw_folder / archive if archive else settings.raw_folder
         message(f"There are no raw files in {where} and no tables; try: skyarchive generate {archive or 'nba'}")
-    else:
+    elif rows or not broken:
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
         raise SkyarchiveError("\n".join(broken))
