@@ -46,7 +46,7 @@ class RecordAttribute(BaseModel):
     @classmethod
     def _is_a_way(cls, value: Any) -> Any:
         if not isinstance(value, dict | RankOrder) and value not in ("lower", "higher"):
-            raise ValueError(f"must be lower, higher or a partial order, {{order: [[best, good], ...]}}, not {value!r}")
+            raise ValueError("must be lower, higher or a partial order such as {order: [[best, good], [best, other]]}")
         return value
 
     @property
