@@ -69,6 +69,19 @@ def test_enough_points_for_every_pass(data: str) -> None:
         assert (unbeaten(columns_of(points[mixed])) == found[mixed]).all()
 
 
+def test_more_places_in_order_than_one_number_holds() -> None:
+    """Ranks of groups and attributes that have more combinations than 64 bits: here two rows in every group."""
+    chance = np.random.default_rng(6)
+    points = chance.random((40_000, 2, 3))
+    beaten_by_other = np.stack(
+        [(points[:, 1] < points[:, 0]).all(axis=1), (points[:, 0] < points[:, 1]).all(axis=1)], axis=1
+    )
+    mixed = chance.permutation(80_000)
+    group = np.repeat(np.arange(40_000), 2)[mixed]
+    found = unbeaten(columns_of(points.reshape(-1, 3)[mixed]), group)
+    assert (found == ~beaten_by_other.ravel()[mixed]).all()
+
+
 def test_strong_points_beat_only_the_beaten() -> None:
     chance = np.random.default_rng(4)
     for name in ("independent", "few values", "odd values"):

@@ -3,6 +3,7 @@ least third so far. It takes the time of sorting however many are unbeaten, wher
 takes the square of their number.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,11 +59,24 @@ def swept(columns: Sequence[np.ndarray], group: np.ndarray | None) -> np.ndarray
     ranks = [_ranks(values) for values in columns]
     ranks += [np.zeros(n, np.int32)] * (MOST_COLUMNS - len(ranks))
     groups = np.zeros(n, np.int32) if group is None else _ranks(group)
-    order = np.lexsort((*reversed(ranks), groups))
+    order = _order([groups, *ranks])
     tree = np.full(int(ranks[1].max(initial=0)) + 2, n, np.int32)
     member = np.empty(n, np.bool_)
     _sweep(order, groups, *ranks, tree, member)
     return member
+
+
+def _order(keys: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows by the first key, then the second and so on; keys are ranks from 0. To sort one number per row takes a fifth
+    of the time of sorting key after key, so they become one where 64 bits hold it."""
+    counts = [int(key.max(initial=0)) + 1 for key in keys]
+    if math.prod(counts) > np.iinfo(np.int64).max:
+        return np.lexsort(tuple(reversed(keys)))
+    one = np.zeros(len(keys[0]), np.int64)
+    for key, count in zip(keys, counts, strict=True):
+        one *= count
+        one += key
+    return np.argsort(one)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

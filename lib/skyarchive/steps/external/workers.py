@@ -16,7 +16,7 @@ GROUP = "_group"
 IS_MEMBER = "_is_member"
 """In the passes: true for rows that are known to be in the skyline, null for those that are not decided."""
 KEY, TARGET = "_key", "_target"
-_REDUCE_ROWS = 1 << 16
+_REDUCE_ROWS = 1 << 17
 """Rows that are gathered before they are compared with each other."""
 _FEW_BATCHES, _SMALL_BATCH = 8, 1000
 
