@@ -1,10 +1,10 @@
 """Which plan: the tree wherever its last merge fits into one worker.
 
 The tree reads the rows once, the passes at least three times, so where both can do it the tree is the faster: in one
-trial on two cores 4 to 15 times, for a million rows of which 1,900 to 13,000 were unbeaten (bench `external_plans`
+trial on two cores 5 to 18 times, for a million rows of which 1,900 to 13,000 were unbeaten (bench `external_plans`
 tries it again). But the last merge of the tree holds all unbeaten rows at once, and the passes never do. In one trial
-it took 1.1 to 1.4 bytes for each of theirs, beside some 230 MB of Python and its libraries (bench `external_merge`):
-512 MB of unbeaten rows make a worker of nearly 1 GB, which is what Spark gives an executor if nobody says more.
+it took 1.1 to 1.5 bytes for each of theirs, beside some 320 MB of Python and its libraries (bench `external_merge`):
+512 MB of unbeaten rows make a worker of 1.1 GB, about what Spark gives an executor if nobody says more.
 
 So the skyline of some first rows and that of the first half of them are computed. How it grew between them tells how
 large it will be for all rows: it grows with a power of their number, near 0 where attributes agree and near 1 where
