@@ -5,26 +5,27 @@ skyline(hotels, {"price": "lower", "stars": "higher"}, group="city").show()
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import udtf
 from pyspark.sql.types import StructType
 from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn, UserDefinedTableFunction
+from pyspark.util import PythonEvalType
 
 from skyarchive.errors import SettingError
 from skyarchive.preferences import Better, Direction, checked_preferences
 from skyarchive.steps.external import Plan, check_types, unbeaten_rows
+from skyarchive.steps.external.workers import Batches, Held, Question
 
 if TYPE_CHECKING:
-    import numpy as np
+    import pyarrow as pa
 
 SQL_NAME = "skyline"
 _ENTRY = re.compile(r"\s*(?:`([^`]+)`|(\w+))\s+(?:(\w+)|\(([^()]*)\))\s*(?:,|$)")
 """A column, perhaps in backticks, and a direction or, in brackets, a partial order."""
-_ROWS_AT_ONCE = 1 << 14
 
 
 def skyline(
@@ -56,7 +57,11 @@ def register_sql(spark: SparkSession, name: str = SQL_NAME) -> None:
     Instead of a direction, a partial order stands in brackets: `medal (gold > silver > bronze; gold > wood)`. The third
     argument, columns with commas between them, is the group.
     """
-    spark.udtf.register(name, cast(UserDefinedTableFunction, udtf(_SkylineFunction)))
+    function = cast(UserDefinedTableFunction, udtf(_SkylineFunction))
+    # Record batches instead of rows: a tenth of the time. PySpark's workers can do it, but its `arrow_udtf` refuses a
+    # class that says itself what columns it returns (SPARK-53286).
+    function.evalType = PythonEvalType.SQL_ARROW_UDTF
+    spark.udtf.register(name, function)
 
 
 def parsed_attributes(text: Any) -> dict[str, Better]:
@@ -89,9 +94,8 @@ class _SkylineFunction:
     """The rows of a table that no other row (of their group) beats."""
 
     def __init__(self, analyze_result: _Analyzed) -> None:
-        self._attributes = checked_preferences(analyze_result.attributes)
-        self._rows: list[Row] = []
-        self._members = 0
+        self._held = Held(Question(checked_preferences(analyze_result.attributes), grouped=False))
+        self._empty: pa.RecordBatch | None = None
 
     @staticmethod
     def analyze(rows: AnalyzeArgument, attributes: AnalyzeArgument, group: AnalyzeArgument | None = None) -> _Analyzed:
@@ -108,29 +112,14 @@ class _SkylineFunction:
             attributes=parsed,
         )
 
-    def eval(self, rows: Row, attributes: Any, group: Any = None) -> None:
-        self._rows.append(rows)
-        if len(self._rows) >= max(_ROWS_AT_ONCE, 2 * self._members):
-            self._reduce()
+    def eval(self, rows: "pa.RecordBatch", attributes: Any, group: Any = None) -> Batches:
+        self._held.take(rows)
+        # For a call that gives nothing PySpark makes an empty batch itself, in a schema that need not be the rows'.
+        self._empty = rows.slice(0, 0)
+        yield self._empty
 
-    def terminate(self) -> Iterator[tuple[Any, ...]]:
-        self._reduce()
-        for row in self._rows:
-            yield tuple(row)
-
-    def _reduce(self) -> None:
-        from skyarchive.kernels.points import unbeaten
-
-        if self._rows:
-            member = unbeaten(self._costs())
-            self._rows = [row for row, stays in zip(self._rows, member, strict=True) if stays]
-        self._members = len(self._rows)
-
-    def _costs(self) -> "list[np.ndarray]":
-        import pyarrow as pa
-
-        return [
-            cost
-            for preference in self._attributes
-            for cost in preference.costs(pa.array([row[preference.column] for row in self._rows]))
-        ]
+    def terminate(self) -> Batches:
+        self._held.reduce()
+        yield from self._held.give()
+        if self._empty is not None:
+            yield self._empty

@@ -24,7 +24,7 @@ from deltalake import write_deltalake
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from skyarchive import skyline
+from skyarchive import register_sql, skyline
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
 from skyarchive.steps.external import Plan
@@ -74,6 +74,13 @@ def rows_of(table: pa.Table) -> Answer:
 
 def ours(frame: DataFrame, plan: Plan = "tree") -> pa.Table:
     return skyline(frame, dict.fromkeys(frame.columns, "lower"), plan=plan).toArrow()
+
+
+def from_sql(frame: DataFrame) -> pa.Table:
+    """The same by the table function."""
+    frame.createOrReplaceTempView("points")
+    ways = ", ".join(f"{name} lower" for name in frame.columns)
+    return frame.sparkSession.sql(f"select * from skyline(table(points), '{ways}')").toArrow()
 
 
 def only_read(frame: DataFrame) -> pa.Table:
@@ -160,6 +167,9 @@ def against_sql(spark: SparkSession, folder: Path, n: int) -> Iterator[Row]:
         data = f"{n:,} x 3 {kind}"
         yield _row(data, found.num_rows, f"Spark SQL, not exists{note}", ">= 100", own, theirs)
         yield _row(data, found.num_rows, "a query that finds nothing", "", own, nothing, slower=True)
+        own, theirs, found, same = in_turns(lambda: ours(small), lambda: from_sql(small))  # noqa: B023
+        assert rows_of(found) == rows_of(same), "the table function gives other rows"
+        yield _row(data, found.num_rows, "ours as a function in SQL", "", own, theirs)
 
 
 def rows(quick: bool = False) -> Iterator[Row]:
@@ -167,6 +177,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
     folder = Path(tempfile.mkdtemp(prefix="skyarchive-bench-"))
     try:
         spark = build_session(Settings(warehouse=str(folder)))
+        register_sql(spark)
         n = 100_000 if quick else 1_000_000
         million = written(spark, folder, "independent", n, 5)
         own, theirs, found, _ = in_turns(lambda: ours(million), lambda: only_read(million))

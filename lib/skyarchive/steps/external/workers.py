@@ -59,7 +59,7 @@ def complete(costs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @dataclass
-class _Held:
+class Held:
     """Rows that nothing seen so far beats, or that were not compared yet."""
 
     question: Question
@@ -127,7 +127,7 @@ def _members(batches: list[pa.RecordBatch], member: np.ndarray) -> list[pa.Recor
 def reduced(question: Question, most_bytes: int | None, batches: Batches) -> Batches:
     """The rows without those that others of them beat. With `most_bytes` some of these may be left: whenever more is
     held than that, it is given away. Without it the answer is exact and is held as a whole."""
-    held = _Held(question)
+    held = Held(question)
     for batch in batches:
         held.take(batch)
         if most_bytes is not None and held.size > most_bytes:
