@@ -29,7 +29,7 @@ class FrequentQuestions(Questions):
 
     def frequent_at(self, query: Query, at: str | None) -> Answer:
         """Who is frequent at a moment (the last one, if none is given), with counts, most frequent first."""
-        moment = self.moment(at if at is not None else str(self._extent()[1]))
+        moment = self.moment(at)
         self._assert_window(query)
         if moment.snapshot < query.window - 1:
             raise SettingError(
@@ -99,12 +99,11 @@ class FrequentQuestions(Questions):
     def _range(self, query: Query, over: str | None) -> tuple[Moment, Moment]:
         """The snapshots that are asked about; windows before the first full one are none."""
         self._assert_window(query)
-        lowest, highest = self._extent()
         begin, separator, end = (over or _SEPARATOR).partition(_SEPARATOR)
         if not separator:
             raise SettingError(f"--over {over}: write A..B, two snapshot numbers or times; either may be left out.")
-        first = self.moment(begin) if begin else self.moment(str(lowest))
-        last = self.moment(end) if end else self.moment(str(highest))
+        first = self.moment(begin or str(self._extent()[0]))
+        last = self.moment(end or None)
         if first.snapshot > last.snapshot:
             raise SettingError(f"--over {over}: {first} is after {last}.")
         if last.snapshot < query.window - 1:
@@ -113,11 +112,6 @@ class FrequentQuestions(Questions):
                 f"{query.window - 1}."
             )
         return max(first, self.moment(str(query.window - 1)), key=lambda moment: moment.snapshot), last
-
-    def _extent(self) -> tuple[int, int]:
-        """The archive's first and last snapshot."""
-        lowest, highest = self._rows(f"select min(snapshot), max(snapshot) from {self._schema}.snapshots")[0]
-        return lowest, highest
 
     def _assert_window(self, query: Query) -> None:
         snapshots = self._extent()[1] + 1

@@ -15,6 +15,7 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
+from skyarchive.selection import listed
 from skyarchive.session import fitting_work
 from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
 from skyarchive.workshop import Workshop
@@ -49,7 +50,8 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
         files = inventory.files_of(period)
         if not files:
             folder = workshop.settings.raw_folder / workshop.archive
-            outcome.refuse([period], f"{workshop.archive} {period}: there is no raw file for it in {folder}.")
+            others = f"; {listed(inventory.periods())}" if inventory.files else ""
+            outcome.refuse([period], f"{workshop.archive} {period}: there is no raw file for it in {folder}{others}.")
         for file in files:
             try:
                 inspect(workshop.definition, file)

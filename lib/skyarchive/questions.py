@@ -59,8 +59,10 @@ class Questions:
             raise NotPublishedError(f"{self._schema} has no skylines yet; run: skyarchive run {self._schema}")
         return self._lake.connect([(self._schema, table) for table in _TABLES])
 
-    def moment(self, text: str) -> Moment:
-        """The snapshot of that number, or the last one at or before that time."""
+    def moment(self, text: str | None) -> Moment:
+        """The snapshot of that number, or the last one at or before that time; the last of all if none is given."""
+        if text is None:
+            text = str(self._extent()[1])
         is_number = _NUMBER.fullmatch(text) is not None
         condition = "snapshot = ?" if is_number else "time <= ?"
         found = self._session.execute(
@@ -69,16 +71,20 @@ class Questions:
             [int(text) if is_number else _time(text)],
         ).fetchone()
         if found is None:
-            first, last, begin, end = self._rows(
-                f"select min(snapshot), max(snapshot), min(time), max(time) from {self._schema}.snapshots"
-            )[0]
+            first, last = self._extent()
+            begin, end = self._rows(f"select min(time), max(time) from {self._schema}.snapshots")[0]
             raise SettingError(
                 f"{self._schema} has no snapshot at {text}: it has {first} to {last}, "
                 f"from {begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC."
             )
         return Moment(*found)
 
-    def skyline(self, at: str) -> Answer:
+    def _extent(self) -> tuple[int, int]:
+        """The archive's first and last snapshot."""
+        lowest, highest = self._rows(f"select min(snapshot), max(snapshot) from {self._schema}.snapshots")[0]
+        return lowest, highest
+
+    def skyline(self, at: str | None) -> Answer:
         """Who is unbeaten at a moment, with attributes and since when."""
         moment = self.moment(at)
         reigning = self._reigning(moment)
@@ -92,7 +98,7 @@ class Questions:
         columns = ["object", "name", *self.definition.attribute_names, "since_snapshot", "since"]
         return Answer(columns, rows, f"{len(rows)} of {len(positions.objects)} are unbeaten at {moment}.")
 
-    def why(self, who: str, at: str) -> Answer:
+    def why(self, who: str, at: str | None) -> Answer:
         """Who beats an object at a moment and by how much; or since when nobody does, and who comes nearest."""
         moment = self.moment(at)
         item = self._object(who, moment)

@@ -20,7 +20,7 @@ class Selection:
             parts = [part.strip() for part in self.text.split(",")]
             chosen = sorted({period for part in parts for period in _pick_part(part, known)})
         if not chosen:
-            raise SettingError(f"{archive} has no period in {self.text or 'its raw files'}; {_listed(known)}.")
+            raise SettingError(f"{archive} has no period in {self.text or 'its raw files'}; {listed(known)}.")
         return chosen
 
 
@@ -37,7 +37,8 @@ def _pick_part(part: str, known: list[str]) -> list[str]:
     return [p for p in known if (not first or p >= first) and (not last or p <= last)]
 
 
-def _listed(known: list[str]) -> str:
+def listed(known: list[str]) -> str:
+    """Which periods there are, for a sentence: their look is told by it, too."""
     if not known:
         return "there are no raw files for it yet"
     return f"there is {known[0]}" if len(known) == 1 else f"there are {len(known)} from {known[0]} to {known[-1]}"

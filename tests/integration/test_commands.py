@@ -96,7 +96,7 @@ def test_a_second_writer_waits_and_then_gives_up(here: Home, monkeypatch: pytest
     [
         (["run", "nosuch"], 1, "There is no archive 'nosuch'"),
         (["run", "synthetic", "--steps", "fly"], 1, "'fly' is not a step"),
-        (["run", "synthetic", "--periods", "00009"], 1, "there is no raw file for it"),
+        (["run", "synthetic", "--periods", "00009"], 1, "; there are 3 from 00000 to 00002"),
         (["run", "synthetic", "--periods", "7..8"], 1, "has no period in 7..8"),
         (["derive", "synthetic", "--periods", "00002"], 1, "is not ingested"),
         (["fly"], 2, "No such command"),

@@ -234,6 +234,9 @@ def test_the_commands_print_one_list_and_draw(places: Home, monkeypatch: pytest.
     answers, _ = truth(places)
     found = places.command("skyline", "places", "--at", "10", "--format", "json")
     assert {row["object"] for row in found.rows} == answers[10]
+    last = places.command("skyline", "places", "--format", "json")
+    assert {row["object"] for row in last.rows} == answers[-1]
+    assert f"at snapshot {len(answers) - 1} " in last.err
     picture = tmp_path / "reigns.svg"
     longest = places.command("reigns", "places", "--top", "4", "--plot", str(picture), "--format", "json").rows
     assert [row["snapshots"] for row in longest] == sorted(

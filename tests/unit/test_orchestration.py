@@ -11,9 +11,10 @@ import pytest
 from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import DefinitionError, SettingError
-from skyarchive.orchestration.backfilling import Outcome, Request, date_range
+from skyarchive.orchestration.backfilling import Outcome, Request, date_range, run_backfill
 from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.notifying import failure_message
+from skyarchive.progress import Progress
 from skyarchive.settings import Settings
 
 
@@ -33,6 +34,15 @@ def test_requests_are_stretches_in_the_order_of_their_runs() -> None:
 def test_requests_that_cannot_be(text: str) -> None:
     with pytest.raises(SettingError):
         Request(text).stretches()
+
+
+def test_without_an_airflow_none_is_made(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AIRFLOW_HOME", "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SettingError, match=r"There is no Airflow in .*: set AIRFLOW_HOME"):
+        run_backfill(catalog.get("nba"), Request("2014"), Progress(quiet=True))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from skyarchive.questions import Answer, Questions
 
 AtOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--at",
-        help="A snapshot number, or a time (UTC): the last snapshot at or before it. A date alone is its midnight.",
+        help="A snapshot number, or a time (UTC): the last snapshot at or before it. A date alone is its midnight. If "
+        "left out, the last of all.",
         show_default=False,
     ),
 ]
@@ -30,7 +31,9 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def skyline(archive: ArchiveArgument, at: AtOption, format: FormatOption = "table", limit: LimitOption = None) -> None:
+def skyline(
+    archive: ArchiveArgument, at: AtOption = None, format: FormatOption = "table", limit: LimitOption = None
+) -> None:
     """Show who was unbeaten at a moment, with their attributes and since when.
 
     Example: skyarchive skyline nba --at 2010-06-17
@@ -41,7 +44,7 @@ def skyline(archive: ArchiveArgument, at: AtOption, format: FormatOption = "tabl
 def why(
     archive: ArchiveArgument,
     object: Annotated[str, typer.Argument(help="The object, or its name or a part of it.", show_default=False)],
-    at: AtOption,
+    at: AtOption = None,
     format: FormatOption = "table",
     limit: LimitOption = None,
 ) -> None:

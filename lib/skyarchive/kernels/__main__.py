@@ -20,7 +20,8 @@ from skyarchive.kernels.timeline import Method, skyline_intervals
 
 
 def main() -> None:
-    """One call of everything, on a log that is long enough to need every part of it."""
+    """One call of everything, on a log that is long enough to need every part of it. Says what it is at: it takes a
+    minute or two."""
     chance = np.random.default_rng(0)
     objects, snapshots = 400, 300
     item = np.tile(np.arange(objects, dtype=np.int32), snapshots)
@@ -28,14 +29,17 @@ def main() -> None:
     columns = [chance.random(len(item)) for _ in range(2)]
     order = in_snapshot_order(snapshot, snapshots)
     for method in get_args(Method):
+        _say(f"skylines of every snapshot, {method}")
         skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
 
+    _say("stocks, and watching live")
     start, fresh = np.array([0, 5]), np.array([0])
     closes = np.arange(5.0)
     beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
     replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
     market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
 
+    _say("unbeaten points")
     unbeaten(columns)
     few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
     found = rounds.improved(few, group, np.column_stack(few), group)
@@ -45,7 +49,12 @@ def main() -> None:
         file = Path(folder) / "points.parquet"
         parquet.write_table(pa.table({"x0": closes, "x1": -closes}), file)
         for external_method in get_args(ExternalMethod):
+            _say(f"skylines of files, {external_method}")
             external_skyline(file, ["x0", "x1"], external_method, window=2)
+
+
+def _say(what: str) -> None:
+    print(f"  {what} ...", flush=True)
 
 
 if __name__ == "__main__":

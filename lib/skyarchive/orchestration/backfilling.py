@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from skyarchive.definition import Definition, Schedule
@@ -24,7 +25,8 @@ _DOWNSTREAM_PATIENCE = 120.0
 _END_PATIENCE = 120.0
 """Seconds for the scheduler to see that a backfill has ended."""
 _OPEN = ("queued", "running")
-_ENDED = ("success", "failed")
+_DATABASE = "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"
+_TOLD = ("running", "success", "failed", "skipped")
 Reprocess = Literal["none", "failed", "completed"]
 
 
@@ -118,6 +120,12 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
 
 def _need_airflow(archive: str) -> None:
     """Errors that tell what is missing, before anything is created."""
+    home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
+    if not home.is_dir() and _DATABASE not in os.environ:  # importing Airflow would make it, empty
+        raise SettingError(
+            f"There is no Airflow in {home}: set AIRFLOW_HOME to that of the Airflow that runs the archives, or start "
+            "a private one with `make airflow` and read its settings with `. .skyarchive/airflow/environment.sh`."
+        )
     os.environ.setdefault("AIRFLOW__LOGGING__LOGGING_LEVEL", "WARNING")  # it tells of every run it creates
     try:
         from airflow.models.dag import DagModel
@@ -131,7 +139,7 @@ def _need_airflow(archive: str) -> None:
             paused = [dag_id for dag_id, dag in found.items() if dag is not None and dag.is_paused]
     except OperationalError as error:
         raise SettingError(
-            "Airflow's database cannot be read: set AIRFLOW_HOME (and AIRFLOW__DATABASE__SQL_ALCHEMY_CONN) to those "
+            f"Airflow's database cannot be read: set AIRFLOW_HOME (and {_DATABASE}) to those "
             f"of the Airflow that runs the archives ({str(error.orig).strip()})."
         ) from error
     missing = [dag_id for dag_id, dag in found.items() if dag is None]
@@ -192,22 +200,23 @@ def _create(definition: Definition, first: str, last: str, request: Request) -> 
 
 
 def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progress) -> None:
-    """Tells of every run that ends, until all have."""
+    """Tells of every run that begins or ends, until all have ended."""
     archive = outcome.archive
-    said = {("ingest", period) for period in outcome.ingest} | {("compute", period) for period in outcome.compute}
-    last_end = time.monotonic()
+    said = {("ingest", period): state for period, state in outcome.ingest.items()}
+    said |= {("compute", period): state for period, state in outcome.compute.items()}
+    last_change = time.monotonic()
     while True:
         outcome.ingest = _states(ingest_id(archive), request, began, _told_apart)
         outcome.compute = _states(compute_id(archive), request, began)
         for kind, states in (("ingest", outcome.ingest), ("compute", outcome.compute)):
             for period, state in states.items():
-                if state in (*_ENDED, "skipped") and (kind, period) not in said:
-                    said.add((kind, period))
-                    last_end = time.monotonic()
+                if state in _TOLD and said.get((kind, period)) != state:
+                    said[kind, period] = state
+                    last_change = time.monotonic()
                     progress.say(f"{archive} {period}: {kind} {state}")
         open_runs = [s for s in (*outcome.ingest.values(), *outcome.compute.values()) if s in _OPEN]
         expected = [p for p, state in outcome.ingest.items() if state == "success" and p not in outcome.compute]
-        if not open_runs and (not expected or time.monotonic() - last_end > _DOWNSTREAM_PATIENCE):
+        if not open_runs and (not expected or time.monotonic() - last_change > _DOWNSTREAM_PATIENCE):
             for period in expected:
                 outcome.compute[period] = "not started"
             return
