@@ -5,10 +5,11 @@ run plans its query anew, as a user's does, and ends with the unbeaten rows in h
 
 How long `NOT EXISTS` takes is a matter of luck: Spark stops at the first row that beats the one in question. In a
 random order it meets one soon, and is then a few times slower than a query that finds no row at all: by so much, and by
-no more, can anything on Spark be faster. Where nobody is beaten, or those that beat others come last, it compares
-everybody with everybody.
+no more, can anything on Spark be faster. Where nobody is beaten, or those that beat others come last (the two orders
+that `external_kernels` tries, too), it compares everybody with everybody.
 """
 
+import re
 import shutil
 import tempfile
 import threading
@@ -21,6 +22,7 @@ import moocore
 import numpy as np
 import pyarrow as pa
 from deltalake import write_deltalake
+from external_kernels import ORDERS
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -45,13 +47,12 @@ Answer = list[tuple[float, ...]]
 
 def points(kind: str, n: int, dimensions: int) -> np.ndarray:
     """Independent, correlated and anti-correlated points as the skyline papers make them; points near a plane, of
-    which many are unbeaten, and on it, where all are; and independent ones with those that beat most at the end."""
+    which many are unbeaten, and on it, where all are; and independent ones in orders that hurt."""
     chance = np.random.default_rng(7)
     uniform = chance.random((n, dimensions))
-    if kind == "independent":
-        return uniform
-    if kind == "independent, worst first":
-        return uniform[np.argsort(-uniform.sum(axis=1))]
+    data, _, order = kind.partition(": ")
+    if data == "independent":
+        return ORDERS[order or "as it is"](uniform)
     if kind in ("on a plane", "near a plane"):
         return chance.dirichlet(np.ones(dimensions), n) * (1 + (0.5 * uniform[:, :1] if kind == "near a plane" else 0))
     if kind == "correlated":
@@ -61,7 +62,7 @@ def points(kind: str, n: int, dimensions: int) -> np.ndarray:
 
 def written(spark: SparkSession, folder: Path, kind: str, n: int, dimensions: int) -> DataFrame:
     """The points as a Delta table at a version."""
-    path = folder / f"{kind.replace(', ', '-')}{n}x{dimensions}"
+    path = folder / f"{re.sub('[^a-z]+', '-', kind)}-{n}x{dimensions}"
     for part in np.split(points(kind, n, dimensions), [int(share * n) for share in FILES]):
         write_deltalake(path, pa.table({f"x{axis}": part[:, axis] for axis in range(dimensions)}), mode="append")
     return spark.read.format("delta").option("versionAsOf", len(FILES)).load(str(path))
@@ -160,7 +161,8 @@ def _row(data: str, found: int, against: str, target: str, own: float, theirs: f
 
 def against_sql(spark: SparkSession, folder: Path, n: int) -> Iterator[Row]:
     """`NOT EXISTS` on rows in luckier and less lucky orders, and the least that any query of them costs."""
-    for kind in ("independent", "anti-correlated", "near a plane", "independent, worst first", "on a plane"):
+    unlucky = [f"independent: {order}" for order in list(ORDERS)[1:]]
+    for kind in ("independent", "anti-correlated", "near a plane", *unlucky, "on a plane"):
         small = written(spark, folder, kind, n, 3)
         own, nothing, found, _ = in_turns(lambda: ours(small), lambda: nothing_found(small), SMALL_REPEATS)  # noqa: B023
         theirs, note = capped(small, rows_of(found))
