@@ -16,7 +16,7 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn,
 from pyspark.util import PythonEvalType
 
 from skyarchive.errors import SettingError
-from skyarchive.preferences import Better, Direction, checked_preferences
+from skyarchive.kernels.preferences import Better, Direction, checked_preferences
 from skyarchive.steps.external import Plan, check_types, unbeaten_rows
 from skyarchive.steps.external.workers import Batches, Held, Question
 
@@ -36,8 +36,9 @@ def skyline(
 
     `attributes` says for every column which way is better: `lower`, `higher`, or a partial order of its values as
     chains with the best first, `{"order": [["gold", "silver"], ["gold", "wood"]]}`. Rows whose attribute is null or NaN
-    take no part. With `group`, a column or several, rows are compared within their group. Numbers are compared as
-    doubles; dates, times and truth values can be compared, too.
+    take no part. With `group`, a column or several, rows are compared within their group. Dates, times and truth
+    values can be compared, too. Whole numbers are told apart up to 4.3e18 and decimals of up to 18 digits; longer
+    decimals are compared as doubles.
 
     The default plan is lazy, like any transformation. `passes` reads the rows several times, at once (they must be
     the same each time), and needs no worker to hold the answer; `auto` looks at some rows and decides. After these

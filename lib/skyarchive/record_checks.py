@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from skyarchive.definition import Definition
 from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.preferences import Preference, checked_preferences
 from skyarchive.lake import Lake
-from skyarchive.preferences import Preference, checked_preferences
 
 AUDITED = 200
 """Records of the answer, and records outside it, that are compared with the whole answer."""

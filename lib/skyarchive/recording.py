@@ -11,9 +11,9 @@ from skyarchive.definition import Definition
 from skyarchive.deriving import chains
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
+from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
-from skyarchive.preferences import checked_preferences
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.record_checks import AUDITED, FIGURES, Judged, judge

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skyarchive.preferences import checked_preferences
+from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.steps.external.workers import Question, reduced
 
 BATCH_ROWS, PAYLOAD = 2_500, 4_000

@@ -329,8 +329,11 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         ({"columns": "x"}, "list of names"),
         ({"columns": ["x", "x"]}, "must differ"),
         ({"columns": ["x", "nope"]}, "has no column nope; it has x, y, z, name, large"),
-        ({"columns": ["x", "name"]}, "column name of .* is string: only numbers"),
-        ({"columns": {"x": "best"}}, "column x: better must be lower, higher or a PartialOrder, not 'best'"),
+        (
+            {"columns": ["x", "name"]},
+            "column name of .* is string, which has no lower and higher: give it a partial order",
+        ),
+        ({"columns": {"x": "best"}}, "x: 'best' is no direction; write lower, higher"),
     ],
 )
 def test_wrong_settings(changed: dict[str, object], named: str, tmp_path: Path) -> None:
@@ -342,15 +345,26 @@ def test_wrong_settings(changed: dict[str, object], named: str, tmp_path: Path) 
 
 def _odd_table(folder: Path) -> Path:
     numbers = {name: [1.0, 2.0] for name in "xyz"}
-    pq.write_table(pa.table({**numbers, "name": ["a", "q"], "large": [2**53 + 1, 0]}), folder / "odd.parquet")
+    pq.write_table(pa.table({**numbers, "name": ["a", "q"], "large": [2**62 + 2**60, 0]}), folder / "odd.parquet")
     return folder / "odd.parquet"
+
+
+def test_whole_numbers_that_no_double_tells_apart(tmp_path: Path) -> None:
+    numbers = np.arange(40)
+    columns = {"start": -(2**60) + numbers * 7 % 10, "other": 2**54 + numbers * 3 % 10}
+    pq.write_table(pa.table(columns), tmp_path / "large.parquet")
+    small = np.column_stack([numbers * 7 % 10, numbers * 3 % 10]).astype(float)
+    for method in METHODS:
+        assert external_skyline(tmp_path / "large.parquet", list(columns), method, window=3).rows.tolist() == expected(
+            small
+        )
 
 
 def test_wrong_input(tmp_path: Path) -> None:
     path = _odd_table(tmp_path)
     with pytest.raises(InputError, match="column name has the value 'q', which its partial order does not name"):
         external_skyline(path, {"x": "lower", "name": ORDER})
-    with pytest.raises(InputError, match="column large has numbers beyond what a double holds exactly"):
+    with pytest.raises(InputError, match="column large has 5764607523034234880: whole numbers are told apart up to"):
         external_skyline(path, ["large"])
     with pytest.raises(InputError, match=r"none\.parquet cannot be read"):
         external_skyline(tmp_path / "none.parquet", ["x"])

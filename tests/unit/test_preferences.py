@@ -8,10 +8,13 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skyarchive.errors import InputError, SettingError
 from skyarchive.frames import parsed_attributes
-from skyarchive.preferences import checked_preferences
+from skyarchive.kernels.costs import MOST_WHOLE
+from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.steps.external.choosing import MOST_BYTES, expected_bytes
 
 
@@ -33,6 +36,52 @@ def test_values_of_every_kind(values: list) -> None:
     assert costs.dtype == np.float64
     assert costs[0] > costs[1] and np.isnan(costs[2])
     assert negative[0] < negative[1] and np.isnan(negative[2])
+
+
+WHOLE = st.integers(-MOST_WHOLE, MOST_WHOLE) | st.integers(-5, 5).flatmap(
+    lambda step: st.sampled_from([2**53, -(2**53), 2**61, -(2**61), 10**18, MOST_WHOLE - 5, 0]).map(
+        lambda start: start + step
+    )
+)
+
+
+@given(st.lists(st.none() | WHOLE, min_size=1, max_size=20), st.sampled_from(["int64", "timestamp", "decimal"]))
+def test_whole_numbers_that_differ_stay_different(values: list[int | None], kind: str) -> None:
+    column = pa.array(values, pa.int64())
+    if kind == "timestamp":
+        column = column.cast(pa.timestamp("us"))
+    elif kind == "decimal":
+        values = [value if value is None else value % 10**18 * (1 if value > 0 else -1) for value in values]
+        column = pa.array([value if value is None else decimal.Decimal(value) / 100 for value in values])
+        column = column.cast(pa.decimal128(18, 2))
+    (lower,) = checked_preferences({"a": "lower"})
+    for cut in (0, len(values) // 2):  # of a slice, too
+        (costs,) = lower.costs(column.slice(cut))
+        for value, cost in zip(values[cut:], costs, strict=True):
+            assert np.isnan(cost) == (value is None)
+            for other, its in zip(values[cut:], costs, strict=True):
+                if value is not None and other is not None:
+                    assert (value < other, value == other) == (cost < its, cost == its)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (pa.array([0, MOST_WHOLE + 1, -5]), MOST_WHOLE + 1),
+        (pa.array([-(2**63), 7]), -(2**63)),
+        (pa.array([2**64 - 1, 7], pa.uint64()), 2**64 - 1),
+    ],
+)
+def test_whole_numbers_too_large_to_be_told_apart(values: pa.Array, told: int) -> None:
+    (lower,) = checked_preferences({"bytes": "lower"})
+    with pytest.raises(InputError, match=f"column bytes has {told}: whole numbers are told apart up to {MOST_WHOLE}"):
+        lower.costs(values)
+
+
+def test_a_dictionary_may_name_values_that_no_row_has() -> None:
+    (medal,) = checked_preferences({"medal": {"order": ["gold", "silver"]}})
+    values = pa.DictionaryArray.from_arrays(pa.array([2, None, 0], pa.int8()), ["gold", "tin", "silver"])
+    np.testing.assert_array_equal(medal.costs(values), [[1, np.nan, 0]])
 
 
 def test_a_partial_order_as_costs() -> None:

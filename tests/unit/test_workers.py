@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from oracle import records as oracle
-from skyarchive.preferences import checked_preferences
+from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.steps.external.workers import GROUP, Question, reduced
 
 LIMIT = 2 << 20

@@ -14,8 +14,9 @@ from skyarchive.kernels.external.counters import Counters
 from skyarchive.kernels.external.less import sorted_elimination
 from skyarchive.kernels.external.planar import deterministic
 from skyarchive.kernels.external.rand import fixed_window, lexicographic, streaming
-from skyarchive.kernels.external.source import Better, Paths, Source
+from skyarchive.kernels.external.source import Paths, Source
 from skyarchive.kernels.external.streams import Workspace
+from skyarchive.kernels.preferences import Better
 
 Method = Literal["fixed-window", "streaming", "lexicographic", "quantiles", "bnl", "less"]
 BATCH_ROWS = 8192
@@ -41,8 +42,8 @@ def external_skyline(
 ) -> Found:
     """The rows of Parquet or Arrow files that no other row beats, by their position (from 0, over all the files).
 
-    `source`: a file, a folder of files, or several, in their order. `columns`: what to compare by, each with lower,
-    higher or a PartialOrder as what is better (a list of names: lower). Rows that lack one take no part; all copies of
+    `source`: a file, a folder of files, or several, in their order. `columns`: what to compare by, each with what is
+    better, as in `skyarchive.skyline` (a list of names: lower). Rows that lack one take no part; all copies of
     a skyline row are in the answer. Memory holds about `window` points and a few batches of `batch_rows` rows, and
     the answer; what has to wait is written to a folder in `temporary` (the system's, if not given).
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +10,13 @@ from pyarrow import ipc
 from pyarrow import parquet as pq
 
 from skyarchive.errors import InputError, SettingError
+from skyarchive.kernels.costs import comparable
 from skyarchive.kernels.external.counters import Counters
 from skyarchive.kernels.external.scores import read_only
 from skyarchive.kernels.external.streams import Batch, note_read
 from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.preferences import Better, Preference, checked_preferences
 
-Better = Literal["lower", "higher"] | PartialOrder
 Paths = str | Path | Sequence[str | Path]
 _SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc")
 _MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow"}
@@ -39,11 +39,12 @@ class Source:
 
     def __init__(self, paths: Paths, columns: Mapping[str, Better] | Sequence[str], batch_rows: int) -> None:
         self._files = [_opened(path) for path in _expanded(paths)]
-        self._columns = _checked_columns(columns)
+        self._preferences = _checked_columns(columns)
+        self._names = [preference.column for preference in self._preferences]
         self._batch_rows = batch_rows
         for file in self._files:
-            _check_columns(file, self._columns)
-        self.width = sum(better.width if isinstance(better, PartialOrder) else 1 for better in self._columns.values())
+            _check_columns(file, self._preferences)
+        self.width = sum(preference.width for preference in self._preferences)
 
     @property
     def rows(self) -> int:
@@ -62,7 +63,7 @@ class Source:
         places = [(file, block) for file in self._files for block in range(file.blocks)]
         for at in np.unique(np.linspace(0, len(places) - 1, min(len(places), _SPOTS)).astype(int)):
             file, block = places[at]
-            batch = next(_blocks(file, list(self._columns), self._batch_rows, [block]), None)
+            batch = next(_blocks(file, self._names, self._batch_rows, [block]), None)
             if batch is not None:
                 note_read(counters, len(batch), follows=False)
                 yield self._points(batch, 0).points
@@ -72,41 +73,16 @@ class Source:
 
     def _record_batches(self) -> Iterator[pa.RecordBatch]:
         for file in self._files:
-            yield from _blocks(file, list(self._columns), self._batch_rows, range(file.blocks))
+            yield from _blocks(file, self._names, self._batch_rows, range(file.blocks))
 
     def _points(self, batch: pa.RecordBatch, first: int) -> Batch:
-        points = np.empty((len(batch), self.width))
-        axis = 0
-        for name, better in self._columns.items():
-            column = batch.column(name)
-            if isinstance(better, PartialOrder):
-                points[:, axis : axis + better.width] = _places(column, better, name)
-                axis += better.width
-            else:
-                points[:, axis] = _numbers(column, name) if better == "lower" else -_numbers(column, name)
-                axis += 1
+        columns = [cost for wish in self._preferences for cost in wish.costs(batch.column(wish.column))]
+        points = np.column_stack(columns)
         ids = np.arange(first, first + len(batch))
         missing = np.isnan(points).any(axis=1)
         if missing.any():
             points, ids = points[~missing], ids[~missing]
         return Batch(read_only(ids), read_only(points))
-
-
-def _numbers(column: pa.Array, name: str) -> np.ndarray:
-    """As float64; what a float64 cannot tell apart is refused and not taken for equal."""
-    try:
-        return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"column {name} has numbers beyond what a double holds exactly: {error}") from None
-
-
-def _places(column: pa.Array, order: PartialOrder, name: str) -> np.ndarray:
-    encoded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
-    # Only values that occur: a dictionary may name others.
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    used, place = np.unique(codes, return_inverse=True)
-    known = encoded.dictionary.to_pylist()
-    return order.costs([None if code < 0 else known[code] for code in used], name)[:, place].T
 
 
 def _expanded(paths: Paths) -> list[Path]:
@@ -150,7 +126,7 @@ def _blocks(file: _File, names: list[str], batch_rows: int, blocks: Sequence[int
                 yield whole.slice(start, batch_rows)
 
 
-def _checked_columns(columns: Mapping[str, Better] | Sequence[str]) -> dict[str, Better]:
+def _checked_columns(columns: Mapping[str, Better] | Sequence[str]) -> tuple[Preference, ...]:
     if isinstance(columns, str):
         raise SettingError(f"columns must be a list of names, or names with what is better, not {columns!r}")
     better: dict[str, Better] = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, "lower")
@@ -158,17 +134,16 @@ def _checked_columns(columns: Mapping[str, Better] | Sequence[str]) -> dict[str,
         raise SettingError("columns must name at least one column to compare by")
     if not isinstance(columns, Mapping) and len(better) < len(columns):
         raise SettingError(f"columns must differ, not {', '.join(map(str, columns))}")
-    for name, way in better.items():
-        if not isinstance(way, PartialOrder) and way not in ("lower", "higher"):
-            raise SettingError(f"column {name}: better must be lower, higher or a PartialOrder, not {way!r}")
-    return better
+    return checked_preferences(better)
 
 
-def _check_columns(file: _File, columns: Mapping[str, Better]) -> None:
-    for name, better in columns.items():
+def _check_columns(file: _File, preferences: Sequence[Preference]) -> None:
+    for preference in preferences:
+        name = preference.column
         if file.schema.get_field_index(name) < 0:
             raise SettingError(f"{file.path} has no column {name}; it has {', '.join(file.schema.names)}")
         kind = file.schema.field(name).type
-        number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if not number and not isinstance(better, PartialOrder):
-            raise SettingError(f"column {name} of {file.path} is {kind}: only numbers are lower or higher")
+        if not isinstance(preference.better, PartialOrder) and not comparable(kind):
+            raise SettingError(
+                f"column {name} of {file.path} is {kind}, which has no lower and higher: give it a partial order"
+            )

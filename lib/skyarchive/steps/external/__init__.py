@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from skyarchive.errors import SettingError
 from skyarchive.kernels.orders import PartialOrder
-from skyarchive.preferences import Better, Preference, checked_preferences
+from skyarchive.kernels.preferences import Better, Preference, checked_preferences
 from skyarchive.steps.external.choosing import chosen_plan
 from skyarchive.steps.external.passes import WINDOW, by_passes
 from skyarchive.steps.external.sizing import known_bytes

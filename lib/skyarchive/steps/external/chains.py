@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.kernels.points import unbeaten
-from skyarchive.preferences import Better, checked_preferences
+from skyarchive.kernels.preferences import Better, checked_preferences
 from skyarchive.steps.external import HELD_BYTES, Plan, unbeaten_rows
 from skyarchive.steps.external.workers import GROUP, Batches, Question, reduced
 

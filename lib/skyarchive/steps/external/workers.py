@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skyarchive.kernels import rounds
 from skyarchive.kernels.points import spared, strong_points, unbeaten
-from skyarchive.preferences import Preference
+from skyarchive.kernels.preferences import Preference
 
 Batches = Iterator[pa.RecordBatch]
 GROUP = "_group"

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from skyarchive.errors import SettingError
+from skyarchive.kernels import costs
 from skyarchive.kernels.orders import PartialOrder, chains_of
 from skyarchive.kernels.points import MOST_COLUMNS
 
@@ -32,30 +32,9 @@ class Preference:
     def costs(self, values: pa.Array) -> list[np.ndarray]:
         """Its values as float64 columns, all smaller or equal exactly for what is at least as good; NaN if missing."""
         if isinstance(self.better, PartialOrder):
-            return self._places(values, self.better)
-        numbers = as_numbers(values)
+            return costs.places(values, self.better, self.column)
+        numbers = costs.numbers(values, self.column)
         return [-numbers if self.better == "higher" else numbers]
-
-    def _places(self, values: pa.Array, order: PartialOrder) -> list[np.ndarray]:
-        coded = values if isinstance(values, pa.DictionaryArray) else values.dictionary_encode()
-        table = order.costs(coded.dictionary.to_pylist(), self.column)
-        table = np.hstack([table, np.full((len(table), 1), np.nan)])  # the last place is for missing ones
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return [np.ascontiguousarray(column[codes]) for column in table]
-
-
-def as_numbers(values: pa.Array) -> np.ndarray:
-    """Numbers, dates, times and truth values as float64; missing ones are NaN."""
-    kind = values.type
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        values = values.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-    elif pa.types.is_boolean(kind):
-        values = values.cast(pa.int8())
-    if not pa.types.is_float64(values.type):
-        values = pc.cast(values, pa.float64(), safe=False)
-    if values.null_count:
-        values = values.fill_null(np.nan)
-    return values.to_numpy(zero_copy_only=False)
 
 
 def checked_preferences(attributes: Mapping[str, Better]) -> tuple[Preference, ...]:
