@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from conftest import SHORT_LIVED
+from skyarchive.lake import Lake
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.settings import Settings
 
@@ -102,10 +103,12 @@ class Place:
             capture_output=True, text=True, env=self.airflow.environment | settings, timeout=patience, check=False,
         )  # fmt: skip
 
-    def rows(self, statement: str, **settings: str) -> list[dict[str, Any]]:
-        answer = self.skyarchive("sql", statement, "--format", "json", **settings)
-        assert answer.returncode == 0, answer.stderr
-        return json.loads(answer.stdout)
+    def rows(self, statement: str, warehouse: Path | None = None) -> list[dict[str, Any]]:
+        """What the published tables answer, here or in another warehouse."""
+        found = Lake(replace(self.airflow.settings, warehouse=str(warehouse or self.airflow.settings.warehouse))).query(
+            statement
+        )
+        return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
     def database(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with sqlite3.connect(self.airflow.folder / "airflow.db", timeout=30) as connection:
