@@ -6,7 +6,7 @@ skyline(hotels, {"price": "lower", "stars": "higher"}, group="city").show()
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,16 +16,19 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn,
 from pyspark.util import PythonEvalType
 
 from skyarchive.errors import SettingError
-from skyarchive.kernels.preferences import Better, Direction, checked_preferences
-from skyarchive.steps.external import Plan, check_types, unbeaten_rows
+from skyarchive.kernels.preferences import Better, Direction
+from skyarchive.steps.external import Plan, unbeaten_rows
+from skyarchive.steps.external.asking import asked_of
 from skyarchive.steps.external.workers import Batches, Held, Question
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SQL_NAME = "skyline"
-_ENTRY = re.compile(r"\s*(?:`([^`]+)`|(\w+))\s+(?:(\w+)|\(([^()]*)\))\s*(?:,|$)")
+_QUOTED = r"\s*(?:`((?:[^`]|``)+)`"
+_ENTRY = re.compile(_QUOTED + r"|(\w+))\s+(?:(\w+)|\(([^()]*)\))\s*(?:,|$)")
 """A column, perhaps in backticks, and a direction or, in brackets, a partial order."""
+_COLUMN = re.compile(_QUOTED + r"|([^`,]*[^`,\s]))\s*(?:,|$)")
 
 
 def skyline(
@@ -45,6 +48,8 @@ def skyline(
     two, a program that uses Spark Connect should end with `spark.stop()`: PySpark's client may wait forever for its
     checkpoints to be released otherwise.
     """
+    if not isinstance(group, str | Sequence | None) or not all(isinstance(name, str) for name in group or ()):
+        raise SettingError(f"group must be the name of a column, or a list of names, not {group!r}.")
     groups = [group] if isinstance(group, str) else list(group or ())
     return unbeaten_rows(df, attributes, groups, plan)
 
@@ -56,7 +61,7 @@ def register_sql(spark: SparkSession, name: str = SQL_NAME) -> None:
         select * from skyline(table(hotels), 'price lower, stars higher', 'city')
 
     Instead of a direction, a partial order stands in brackets: `medal (gold > silver > bronze; gold > wood)`. The third
-    argument, columns with commas between them, is the group.
+    argument, columns with commas between them, is the group. Names with other characters stand in backticks.
     """
     function = cast(UserDefinedTableFunction, udtf(_SkylineFunction))
     # Record batches instead of rows: a tenth of the time. PySpark's workers can do it, but its `arrow_udtf` refuses a
@@ -74,8 +79,11 @@ def parsed_attributes(text: Any) -> dict[str, Better]:
         if entry is None:
             break
         quoted, plain, direction, order = entry.groups()
+        name = _unquoted(quoted, plain)
+        if name in found:
+            raise SettingError(f"{text!r} names {name} twice: a column has one way of being better.")
         chains = [[value.strip() for value in chain.split(">")] for chain in (order or "").split(";")]
-        found[quoted or plain] = cast(Direction, direction) if direction else {"order": chains}
+        found[name] = cast(Direction, direction.lower()) if direction else {"order": chains}
         at = entry.end()
     if not found or at < len(text):
         raise SettingError(
@@ -84,18 +92,36 @@ def parsed_attributes(text: Any) -> dict[str, Better]:
     return found
 
 
+def parsed_group(text: Any) -> list[str]:
+    """The columns in a text such as `city, stars`; none in one that is missing or empty."""
+    found: list[str] = []
+    at = 0
+    while isinstance(text, str) and at < len(text.rstrip()):
+        entry = _COLUMN.match(text, at)
+        if entry is None:
+            raise SettingError(f"{text!r} is no list of columns: write 'city, stars'.")
+        found.append(_unquoted(*entry.groups()))
+        at = entry.end()
+    return found
+
+
+def _unquoted(quoted: str | None, plain: str) -> str:
+    return quoted.replace("``", "`") if quoted else plain
+
+
 @dataclass
 class _Analyzed(AnalyzeResult):
-    """The table's columns, how its rows come together, and the attributes for the workers."""
+    """The table's columns, how its rows come together, and what is asked of them."""
 
-    attributes: dict[str, Any] = field(default_factory=dict)
+    question: Question | None = None
 
 
 class _SkylineFunction:
     """The rows of a table that no other row (of their group) beats."""
 
     def __init__(self, analyze_result: _Analyzed) -> None:
-        self._held = Held(Question(checked_preferences(analyze_result.attributes), grouped=False))
+        assert analyze_result.question is not None
+        self._held = Held(analyze_result.question)
         self._empty: pa.RecordBatch | None = None
 
     @staticmethod
@@ -103,14 +129,13 @@ class _SkylineFunction:
         """The columns are the table's; its rows come together by group, or all together."""
         if not rows.isTable or not isinstance(rows.dataType, StructType):
             raise SettingError("The first argument of skyline is a table: write skyline(table(hotels), 'price lower').")
-        parsed = parsed_attributes(attributes.value)
-        groups = [part.strip() for part in str(group.value).split(",")] if group and group.value else []
-        check_types(rows.dataType, checked_preferences(parsed), groups)
+        asked = asked_of(rows.dataType, parsed_attributes(attributes.value), parsed_group(group and group.value))
+        names = [name.replace("`", "``") for name in rows.dataType.fieldNames()]
         return _Analyzed(
             schema=rows.dataType,
-            withSinglePartition=not groups,
-            partitionBy=[PartitioningColumn(f"`{column}`") for column in groups],
-            attributes=parsed,
+            withSinglePartition=not asked.group,
+            partitionBy=[PartitioningColumn(f"`{names[place]}`") for place in asked.group],
+            question=Question(asked.preferences, False, tuple(rows.dataType[place].name for place in asked.places)),
         )
 
     def eval(self, rows: "pa.RecordBatch", attributes: Any, group: Any = None) -> Batches:

@@ -13,17 +13,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal, get_args
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from skyarchive.errors import SettingError
-from skyarchive.kernels.orders import PartialOrder
-from skyarchive.kernels.preferences import Better, Preference, checked_preferences
+from skyarchive.kernels.preferences import Better
+from skyarchive.steps.external.asking import asked_of, group_text
 from skyarchive.steps.external.choosing import chosen_plan
+from skyarchive.steps.external.failures import explained
 from skyarchive.steps.external.passes import WINDOW, by_passes
 from skyarchive.steps.external.sizing import known_bytes
-from skyarchive.steps.external.workers import GROUP, IS_MEMBER, Question, reduced
+from skyarchive.steps.external.workers import GROUP, Question, reduced
 
 Plan = Literal["auto", "tree", "passes"]
 HELD_BYTES = 64 << 20
@@ -32,9 +32,6 @@ ONE_LEAF_BYTES = 8 << 20
 """A table of at most so many bytes is read by one worker, which takes about as long for them as Spark for a stage."""
 ONE_MERGE_BYTES = 512 << 20
 """The leaves of a table of at most so many bytes are few: they are merged all at once."""
-_COMPARABLE = frozenset(
-    {"tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date", "timestamp", "timestamp_ntz"}
-)
 
 
 def unbeaten_rows(
@@ -47,45 +44,27 @@ def unbeaten_rows(
     """The rows that no other row of their group beats, with all their columns. `auto` looks at some rows first."""
     if plan not in get_args(Plan):
         raise SettingError(f"{plan!r} is no plan; plans are {', '.join(get_args(Plan))}.")
-    preferences = checked_preferences(attributes)
-    check_types(rows.schema, preferences, group)
-    question = Question(preferences, bool(group))
-    prepared = rows.withColumn(GROUP, group_text(group)) if group else rows
-    if plan == "auto":
-        plan = chosen_plan(prepared, question)
-    found = by_tree(prepared, question) if plan == "tree" else by_passes(prepared, question, window)
-    return found.select(*map(_column, rows.columns)) if group else found
-
-
-def check_types(schema: StructType, preferences: Sequence[Preference], group: Sequence[str]) -> None:
-    """Refuse columns that are not there or cannot be compared."""
-    types = {field.name: field.dataType.simpleString() for field in schema.fields}
-    names = schema.fieldNames()
-    for name in [*(preference.column for preference in preferences), *group]:
-        if name not in types:
-            raise SettingError(f"There is no column {name!r}; columns are {', '.join(names)}.")
-    unusable = [name for name in names if names.count(name) > 1 or name in (GROUP, IS_MEMBER)]
-    if unusable:
-        raise SettingError(f"The column {unusable[0]!r} is there twice, or its name is reserved: give it another name.")
-    for preference in preferences:
-        kind = types[preference.column]
-        if isinstance(preference.better, PartialOrder) or kind in _COMPARABLE or kind.startswith("decimal"):
-            continue
+    if rows.isStreaming:
         raise SettingError(
-            f"{preference.column} is a {kind}, which has no lower and higher: give it a partial order, such as "
-            f"{{'{preference.column}': {{'order': [['best', 'good'], ['best', 'other']]}}}}."
+            "These rows come as a stream, where a later one may always beat them: give a table, or ask for the skyline "
+            "of every batch in foreachBatch."
         )
-
-
-def group_text(group: Sequence[str]) -> Column:
-    """A row's group as one text."""
-    columns = [_column(name) for name in group]
-    return columns[0].cast("string") if len(columns) == 1 else F.to_json(F.struct(*columns))
-
-
-def _column(name: str) -> Column:
-    """The column of exactly that name, whatever characters it has."""
-    return F.col(f"`{name.replace('`', '``')}`")
+    asked = asked_of(rows.schema, attributes, group)
+    # PySpark takes dots and backticks in a name for more than a name: within, columns are called by their place.
+    names = [f"c{place}" for place in range(len(rows.columns))]
+    question = Question(asked.preferences, bool(group), tuple(names[place] for place in asked.places))
+    prepared = rows.toDF(*names)
+    if group:
+        kinds = [rows.schema[place].dataType for place in asked.group]
+        prepared = prepared.withColumn(GROUP, group_text([F.col(names[place]) for place in asked.group], kinds))
+    if plan == "tree":
+        found = by_tree(prepared, question)
+    else:
+        with explained():
+            if plan == "auto":
+                plan = chosen_plan(prepared, question)
+            found = by_tree(prepared, question) if plan == "tree" else by_passes(prepared, question, window)
+    return found.select(*names).toDF(*rows.columns)
 
 
 def by_tree(rows: DataFrame, question: Question) -> DataFrame:

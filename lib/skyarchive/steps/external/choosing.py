@@ -6,9 +6,10 @@ tries it again). But the last merge of the tree holds all unbeaten rows at once,
 it took 1.1 to 1.5 bytes for each of theirs, beside some 320 MB of Python and its libraries (bench `external_merge`):
 512 MB of unbeaten rows make a worker of 1.1 GB, about what Spark gives an executor if nobody says more.
 
-So the skyline of some first rows and that of the first half of them are computed. How it grew between them tells how
-large it will be for all rows: it grows with a power of their number, near 0 where attributes agree and near 1 where
-they are at odds. If that many rows are more than a worker should hold, the passes it is.
+So the skyline of some random rows (the first ones may be the worst of all) and that of half of them are computed. How
+it grew between them tells how large it will be for all rows: it grows with a power of their number, near 0 where
+attributes agree and near 1 where they are at odds. If that many rows are more than a worker should hold, the passes it
+is.
 """
 
 import math
@@ -19,6 +20,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from skyarchive.kernels.points import unbeaten
 from skyarchive.steps.external.workers import Batches, Question
@@ -27,6 +29,7 @@ PROBE = 20_000
 """Rows that are looked at."""
 MOST_BYTES = 512 << 20
 """What the last merge may hold, see above."""
+_SEED = 1
 _WIDE = 256
 """Bytes of a row that is wide for a record."""
 _RARE = 0.01
@@ -39,7 +42,8 @@ def chosen_plan(rows: DataFrame, question: Question, count: int | None = None) -
     if count is not None and count <= MOST_BYTES // _WIDE:
         return "tree"
     schema = "seen bigint, half bigint, members bigint, bytes bigint"
-    found = rows.limit(PROBE).repartition(1).mapInArrow(partial(_probed, question), schema).collect()
+    drawn = rows.orderBy(F.rand(_SEED)).limit(PROBE)
+    found = drawn.repartition(1).mapInArrow(partial(_probed, question), schema).collect()
     seen, half, members, size = found[0] if found else (0, 0, 0, 0)
     if members <= _RARE * seen:
         return "tree"

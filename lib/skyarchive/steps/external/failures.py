@@ -12,7 +12,7 @@ _COMPLAINT = re.compile(r"^skyarchive\.errors\.\w+: (.+)$", re.MULTILINE)
 
 
 @contextmanager
-def explained(archive: str) -> Iterator[None]:
+def explained(archive: str = "") -> Iterator[None]:
     """Errors that workers raise on purpose come out as such; Spark wraps them in its own, with stack traces."""
     try:
         yield
@@ -20,4 +20,4 @@ def explained(archive: str) -> Iterator[None]:
         found = _COMPLAINT.search(str(error))
         if found is None:
             raise
-        raise InputError(f"{archive}: {found[1]}.") from error
+        raise InputError(f"{archive}: {found[1]}." if archive else f"{found[1]}.") from error

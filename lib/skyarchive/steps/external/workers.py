@@ -27,6 +27,8 @@ class Question:
 
     preferences: tuple[Preference, ...]
     grouped: bool
+    columns: tuple[str, ...] = ()
+    """What the rows call the preferences' columns, where that is not by their names."""
 
     @property
     def width(self) -> int:
@@ -34,11 +36,12 @@ class Question:
 
     def costs(self, rows: pa.RecordBatch | pa.Table) -> list[np.ndarray]:
         """The rows' costs, a column each; NaN where something is missing."""
-        columns: list[np.ndarray] = []
-        for preference in self.preferences:
-            values = rows.column(preference.column)
-            columns += preference.costs(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values)
-        return columns
+        found: list[np.ndarray] = []
+        names = self.columns or [preference.column for preference in self.preferences]
+        for preference, name in zip(self.preferences, names, strict=True):
+            values = rows.column(name)
+            found += preference.costs(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values)
+        return found
 
     def groups(self, rows: pa.RecordBatch | pa.Table) -> np.ndarray | None:
         """The rows' groups as numbers."""
@@ -143,7 +146,7 @@ class Points:
     """Points that the driver sends to every worker."""
 
     costs: np.ndarray
-    groups: list[str | None]
+    groups: pa.Array
 
 
 def sampled(question: Question, count: int, seed: int, batches: Batches) -> Batches:
@@ -218,5 +221,5 @@ def _joint_groups(
     if not question.grouped:
         return np.zeros(int(rows.sum()), np.int64), np.zeros(len(points.costs), np.int64)
     own = batch.column(GROUP).filter(pa.array(rows))
-    codes = _codes(pa.chunked_array([own, pa.array(points.groups, own.type)]))
+    codes = _codes(pa.chunked_array([own, points.groups.cast(own.type)]))
     return codes[: len(own)], codes[len(own) :]
