@@ -61,7 +61,8 @@ class External(BaseModel):
 
     attributes: Annotated[dict[str, RecordAttribute], Field(min_length=1, max_length=16)]
     group: list[str] = []
-    """Spark SQL over the raw columns, such as a column's name: one skyline for every combination of their values."""
+    """Spark SQL over the raw columns, such as a column's name: one skyline for every combination of their values; a
+    missing value is the empty text."""
 
     @field_validator("attributes")
     @classmethod

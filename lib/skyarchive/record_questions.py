@@ -24,14 +24,17 @@ class RecordQuestions:
         lake = Lake(settings)
         if "external" not in lake.published_versions(self._schema):
             raise NotPublishedError(f"{self._schema} has no records yet; run: skyarchive run {self._schema}")
-        tables = [table for table in ("external", "objects", "runs") if table in lake.tables(self._schema)]
+        self._has_names = "objects" in lake.published_versions(self._schema)
+        tables = ["external", "runs", *(["objects"] if self._has_names else [])]
         self._session = lake.connect([(self._schema, table) for table in tables])
+        self._check_attributes()
 
     def unbeaten(self, period: str | None, group: str | None) -> Answer:
         """The records that no other one up to the end of a period beats; the last period if none is named."""
         period = self._period(period)
         self._check_group(period, group)
         attributes = ", ".join(f"r.{quoted(name)}" for name in self._external.attributes)
+        objects = f"{self._schema}.objects" if self._has_names else "(select '' as period, '' as object, '' as name)"
         chosen = "and r.group_key = $group" if group is not None else ""
         best = next(iter(self._external.attributes.items()))
         direction = "desc" if best[1].better == "higher" else "asc"
@@ -39,7 +42,7 @@ class RecordQuestions:
             f"""
             select r.group_key, r.object, coalesce(n.name, r.object), {attributes}, r.file, r.row
             from {self._schema}.external r left join (
-                select object, arg_max(name, period) as name from {self._schema}.objects
+                select object, arg_max(name, period) as name from {objects}
                 where period <= $period group by object) n using (object)
             where r.period = $period {chosen}
             order by r.group_key, r.{quoted(best[0])} {direction}, r.object, r.file, r.row
@@ -51,6 +54,15 @@ class RecordQuestions:
             columns, rows = columns[1:], [row[1:] for row in rows]
         what = f"records of {self._schema} up to {period}" + (f" in {group}" if group else "")
         return Answer(columns, rows, f"{len(rows)} {what} are beaten by no other.")
+
+    def _check_attributes(self) -> None:
+        found = self._session.execute(f"from {self._schema}.external limit 0").description or []
+        missing = set(self._external.attributes) - {column[0] for column in found}
+        if missing:
+            raise NotPublishedError(
+                f"{self._schema}.external was made before its definition asked for {', '.join(sorted(missing))}; "
+                f"run: skyarchive refresh {self._schema}"
+            )
 
     def _period(self, period: str | None) -> str:
         known = [row[0] for row in self._session.execute(

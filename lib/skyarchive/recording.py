@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -16,7 +15,7 @@ from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
-from skyarchive.record_checks import AUDITED, FIGURES, Judged, judge
+from skyarchive.record_checks import FIGURES, Answers, Judged, judge
 from skyarchive.record_status import external_inputs, needs_carry
 from skyarchive.session import fitting_work
 from skyarchive.steps.external.chains import unbeaten_so_far
@@ -32,14 +31,14 @@ _LARGE_ROWS = 1_000_000
 
 
 def external_periods(workshop: Workshop, periods: list[str]) -> Outcome:
-    """Find the periods' unbeaten records; neighbours go together in one run. Earlier periods that have none yet are
-    computed, too: what is unbeaten up to a period cannot be known without them."""
+    """Find the periods' unbeaten records; neighbours go together in one run. Earlier periods that have none yet, or old
+    ones, are computed, too: what is unbeaten up to a period cannot be known without them."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
     with writing(workshop.settings, workshop.archive, workshop.progress.say):
         workshop.tables.discard_unpublished()
         ledger = workshop.ledger()
-        for chain in chains(ledger, _with_missing(ledger, periods)):
+        for chain in chains(ledger, _with_earlier(workshop.definition, ledger, periods)):
             ledger = workshop.ledger()
             try:
                 _assert_ready(workshop, ledger, chain)
@@ -52,15 +51,18 @@ def external_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     return outcome
 
 
-def _with_missing(ledger: Ledger, periods: list[str]) -> list[str]:
-    """The periods and, before each, those that are ingested and have no unbeaten records yet."""
-    wanted = set(periods)
-    for period in periods:
-        before = ledger.period_before(period)
-        while before is not None and before not in ledger.of(STEP) and before not in wanted:
-            wanted.add(before)
-            before = ledger.period_before(before)
-    return sorted(wanted)
+def _with_earlier(definition: Definition, ledger: Ledger, periods: list[str]) -> list[str]:
+    """The periods and, where an ingested one before the last of them is not as it would be computed now, all from
+    there on."""
+    earlier = [known for known in sorted(ledger.of("ingest")) if known < max(periods)]
+    first = next((known for known in earlier if not _is_current(definition, ledger, known)), None)
+    return sorted({*periods, *(known for known in earlier if first is not None and known >= first)})
+
+
+def _is_current(definition: Definition, ledger: Ledger, period: str) -> bool:
+    published = ledger.of(STEP).get(period)
+    inputs = external_inputs(definition, ledger, period) | {"definition": definition.fingerprint(STEP)}
+    return published is not None and published.input_fingerprints == inputs
 
 
 def _assert_ready(workshop: Workshop, ledger: Ledger, chain: list[str]) -> None:
@@ -138,7 +140,7 @@ def _plan(definition: Definition, ledger: Ledger, periods: list[str], own: DataF
     assert definition.external is not None
     question = Question(checked_preferences(definition.external.preferences()), grouped=True)
     rows = sum(ledger.of("ingest")[period].rows_out for period in periods)
-    return chosen_plan(own.withColumn(GROUP, F.col("group_key")), question, rows)
+    return chosen_plan(own.withColumn(GROUP, F.col("group_key")), question, rows, len(periods))
 
 
 def _results(
@@ -152,21 +154,26 @@ def _results(
     frame = frame.select(*columns).persist()
     kept.append(frame)
     fingerprints = fingerprints_by_period(frame, [column for column in columns if column != "period"])
-    sample, counts = _sample(ledger, periods, own)
-    judged = judge(
-        workshop.lake, workshop.definition, ledger.versions["raw"], periods,
-        None if start is None else start.toArrow(), frame.toArrow(), sample,
-    )  # fmt: skip
-    return _Results(frame, fingerprints, counts, judged)
+    records: dict[str, int] = dict(own.groupBy("period").count().collect())
+    raw = workshop.tables.read("raw", ledger.versions["raw"], periods)
+    answers = Answers.of(frame, start, own, raw, periods)
+    sizes = _sizes(ledger, periods, fingerprints, records)
+    judged = judge(answers, checked_preferences(external.preferences()), periods, sizes)
+    return _Results(frame, fingerprints, records, judged)
 
 
-def _sample(ledger: Ledger, periods: list[str], own: DataFrame) -> tuple[pa.Table, dict[str, int]]:
-    """Some records of each period, always the same ones; and how many there are."""
-    sizes = {period: max(ledger.of("ingest")[period].rows_out // AUDITED, 1) for period in periods}
-    step = F.create_map(*(F.lit(value) for pair in sizes.items() for value in pair))[F.col("period")]
-    picked = own.where(F.pmod(F.xxhash64("file", "row"), step) == 0)
-    counted = own.groupBy("period").agg(F.count("*").alias("n")).collect()
-    return picked.toArrow(), dict(counted)
+def _sizes(
+    ledger: Ledger, periods: list[str], fingerprints: dict[str, tuple[int, str]], records: dict[str, int]
+) -> dict[str, tuple[int, int, int]]:
+    """How many records every period's answer has, the one before it, and the period itself."""
+    before = ledger.period_before(periods[0])
+    earlier = 0 if before is None else ledger.of(STEP)[before].rows_out
+    sizes: dict[str, tuple[int, int, int]] = {}
+    for period in periods:
+        own = fingerprints.get(period, (0, EMPTY))[0]
+        sizes[period] = (own, earlier, records.get(period, 0))
+        earlier = own
+    return sizes
 
 
 def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) -> list[str]:

@@ -209,7 +209,9 @@ def test_partial_orders_of_values_that_are_no_texts(spark: SparkSession, column:
 def test_auto_is_not_fooled_by_the_order(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "PROBE", 500)
     monkeypatch.setattr(choosing, "MOST_BYTES", 50_000)
-    weak_first = spark.range(0, 5000, 1, 2).selectExpr("if(id < 2000, 1e6 + id, id) as x", "-id as y")
+    weak_first = spark.range(0, 5000, 1, 2).selectExpr(
+        "if(id < 2000, 1e6 + id, id) as x", "if(id < 2000, id, -id) as y"
+    )
     question = Question(checked_preferences({"x": "lower", "y": "lower"}), grouped=False)
     assert choosing.chosen_plan(weak_first, question) == "passes"
     monkeypatch.setattr(choosing, "MOST_BYTES", 5_000_000)

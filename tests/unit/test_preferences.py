@@ -15,7 +15,7 @@ from skyarchive.errors import InputError, SettingError
 from skyarchive.frames import parsed_attributes
 from skyarchive.kernels.costs import MOST_WHOLE
 from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.steps.external.choosing import MOST_BYTES, expected_bytes
+from skyarchive.steps.external.choosing import MOST_BYTES, Probe
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,13 @@ def test_attributes_as_sql_writes_them() -> None:
 
 def test_the_skyline_s_size_follows_its_growth() -> None:
     # As many again with twice the rows: every second one stays unbeaten.
-    assert expected_bytes(20_000, 5_000, 10_000, 2_000_000, 40_000_000) == 20_000_000 * 100 > MOST_BYTES
-    assert expected_bytes(20_000, 900, 900, 2_000_000, 40_000_000) == 900 * 100
+    at_odds = Probe(20_000, 5_000, 10_000, 2_000_000)
+    assert at_odds.expected_bytes(40_000_000) == 20_000_000 * 100 > MOST_BYTES
+    assert at_odds.expected_bytes(40_000_000, parts=8) == 20_000_000 * 100
+    in_accord = Probe(20_000, 900, 900, 2_000_000)
+    assert in_accord.expected_bytes(40_000_000) == 900 * 100
+    assert in_accord.expected_bytes(40_000_000, parts=8) == 8 * 900 * 100  # each part has as many
+    assert Probe(20_000, 0, 0, 2_000_000).expected_bytes(40_000_000) == 0
 
 
 def test_importing_the_package_is_light() -> None:

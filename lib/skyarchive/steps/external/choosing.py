@@ -14,6 +14,7 @@ is.
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -32,30 +33,42 @@ MOST_BYTES = 512 << 20
 _SEED = 1
 _WIDE = 256
 """Bytes of a row that is wide for a record."""
-_RARE = 0.01
-"""With a smaller share of unbeaten rows there is no need to count them all."""
+_MANY_ROWS = 10**10
+"""More rows than are asked about: if the skyline of so many would fit, they need not be counted."""
 
 
-def chosen_plan(rows: DataFrame, question: Question, count: int | None = None) -> Literal["tree", "passes"]:
-    """Looks at some rows, and counts all of them only if many of these are unbeaten and `count`, no less than their
-    number, is not known. So few that even all of them would fit need no look."""
+def chosen_plan(
+    rows: DataFrame, question: Question, count: int | None = None, parts: int = 1
+) -> Literal["tree", "passes"]:
+    """Looks at some rows, and counts all of them only if that matters and `count`, no less than their number, is not
+    known. So few that even all of them would fit need no look. `parts`: skylines of so many parts of the rows are held
+    together, not that of all rows."""
     if count is not None and count <= MOST_BYTES // _WIDE:
         return "tree"
     schema = "seen bigint, half bigint, members bigint, bytes bigint"
     drawn = rows.orderBy(F.rand(_SEED)).limit(PROBE)
     found = drawn.repartition(1).mapInArrow(partial(_probed, question), schema).collect()
-    seen, half, members, size = found[0] if found else (0, 0, 0, 0)
-    if members <= _RARE * seen:
+    probe = Probe(*found[0]) if found else Probe(0, 0, 0, 0)
+    if probe.expected_bytes(_MANY_ROWS, parts) <= MOST_BYTES:
         return "tree"
-    expected = expected_bytes(seen, half, members, size, rows.count() if count is None else count)
-    return "tree" if expected <= MOST_BYTES else "passes"
+    return "tree" if probe.expected_bytes(rows.count() if count is None else count, parts) <= MOST_BYTES else "passes"
 
 
-def expected_bytes(seen: int, half: int, members: int, size: int, rows: int) -> float:
-    """Size of all unbeaten rows of `rows`, if `seen` of them, `size` bytes, have `members` and the first half of those
-    has `half`."""
-    growth = min(max(math.log2(members / half) if half else 1.0, 0.0), 1.0)
-    return members * (rows / seen) ** growth * size / seen
+@dataclass(frozen=True)
+class Probe:
+    """What was seen: so many rows of so many bytes, with so many members, and those of the first half of them."""
+
+    seen: int
+    half: int
+    members: int
+    size: int
+
+    def expected_bytes(self, rows: int, parts: int = 1) -> float:
+        """Size of the skylines of `parts` equal parts of so many rows."""
+        if not self.members:
+            return 0.0
+        growth = min(max(math.log2(self.members / self.half) if self.half else 1.0, 0.0), 1.0)
+        return parts * self.members * (rows / parts / self.seen) ** growth * self.size / self.seen
 
 
 def _probed(question: Question, batches: Batches) -> Iterator[pa.RecordBatch]:
