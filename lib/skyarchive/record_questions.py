@@ -27,7 +27,7 @@ class RecordQuestions:
         self._has_names = "objects" in lake.published_versions(self._schema)
         tables = ["external", "runs", *(["objects"] if self._has_names else [])]
         self._session = lake.connect([(self._schema, table) for table in tables])
-        self._check_attributes()
+        self._check_attributes(lake)
 
     def unbeaten(self, period: str | None, group: str | None) -> Answer:
         """The records that no other one up to the end of a period beats; the last period if none is named."""
@@ -55,13 +55,13 @@ class RecordQuestions:
         what = f"records of {self._schema} up to {period}" + (f" in {group}" if group else "")
         return Answer(columns, rows, f"{len(rows)} {what} are beaten by no other.")
 
-    def _check_attributes(self) -> None:
+    def _check_attributes(self, lake: Lake) -> None:
         found = self._session.execute(f"from {self._schema}.external limit 0").description or []
         missing = set(self._external.attributes) - {column[0] for column in found}
         if missing:
             raise NotPublishedError(
-                f"{self._schema}.external was made before its definition asked for {', '.join(sorted(missing))}; "
-                f"run: skyarchive refresh {self._schema}"
+                f"{self._schema}.external was made under another definition, without {', '.join(sorted(missing))}: "
+                f"give the new one another name, or move {lake.root / self._schema} away and run again."
             )
 
     def _period(self, period: str | None) -> str:

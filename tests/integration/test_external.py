@@ -191,7 +191,7 @@ def test_what_comes_before_is_computed_first(shops: Home, monkeypatch: pytest.Mo
     path = shops.folder / "definitions" / "shops.yaml"
     path.write_text(SHOPS.replace("    per_day:", "    sales: {better: higher}\n    per_day:"))
     answer = shops.command("external", "shops")
-    assert answer.code == 1 and "before its definition asked for sales; run: skyarchive refresh shops" in answer.err
+    assert answer.code == 1 and "was made under another definition, without sales: give the new one" in answer.err
     assert "is not ingested" in external_periods(workshop, ["2009"]).refused["2009"]
 
 
