@@ -5,6 +5,7 @@ records go to it, not it to them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -58,10 +59,12 @@ def judge(
     answers: Answers, preferences: tuple[Preference, ...], periods: Sequence[str], sizes: Mapping[str, Sequence[int]]
 ) -> Judged:
     """Count the faults of the answers. `sizes`: per period how many records the answer has, the one before it, and
-    the period itself."""
-    counted = _counted(answers)
-    audited = _audited(answers, sizes)
-    is_there, is_beaten = _compared(answers.found, audited, preferences)
+    (about) the period itself."""
+    with ThreadPoolExecutor(1) as beside:  # small jobs are mostly waiting
+        counting = beside.submit(_counted, answers)
+        audited = _audited(answers, sizes)
+        is_there, is_beaten = _compared(answers.found, audited, preferences)
+    counted = counting.result()
     period, inside = audited.column("period").to_numpy(), audited.column("inside").to_numpy()
     rows: list[tuple[Any, ...]] = []
     wrong: dict[str, list[str]] = {}

@@ -1,5 +1,6 @@
 """The external step: raw rows of some periods, and the unbeaten records before them, into `external`."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -154,24 +155,25 @@ def _results(
     frame = frame.select(*columns).persist()
     kept.append(frame)
     fingerprints = fingerprints_by_period(frame, [column for column in columns if column != "period"])
-    records: dict[str, int] = dict(own.groupBy("period").count().collect())
     raw = workshop.tables.read("raw", ledger.versions["raw"], periods)
     answers = Answers.of(frame, start, own, raw, periods)
-    sizes = _sizes(ledger, periods, fingerprints, records)
-    judged = judge(answers, checked_preferences(external.preferences()), periods, sizes)
-    return _Results(frame, fingerprints, records, judged)
+    with ThreadPoolExecutor(1) as beside:
+        counting = beside.submit(own.groupBy("period").count().collect)
+        sizes = _sizes(ledger, periods, fingerprints)
+        judged = judge(answers, checked_preferences(external.preferences()), periods, sizes)
+    return _Results(frame, fingerprints, dict(counting.result()), judged)
 
 
 def _sizes(
-    ledger: Ledger, periods: list[str], fingerprints: dict[str, tuple[int, str]], records: dict[str, int]
+    ledger: Ledger, periods: list[str], fingerprints: dict[str, tuple[int, str]]
 ) -> dict[str, tuple[int, int, int]]:
-    """How many records every period's answer has, the one before it, and the period itself."""
+    """How many records every period's answer has, the one before it, and at most the period itself."""
     before = ledger.period_before(periods[0])
     earlier = 0 if before is None else ledger.of(STEP)[before].rows_out
     sizes: dict[str, tuple[int, int, int]] = {}
     for period in periods:
         own = fingerprints.get(period, (0, EMPTY))[0]
-        sizes[period] = (own, earlier, records.get(period, 0))
+        sizes[period] = (own, earlier, ledger.of("ingest")[period].rows_out)
         earlier = own
     return sizes
 
