@@ -64,7 +64,7 @@ def unbeaten_rows(
             if plan == "auto":
                 plan = chosen_plan(prepared, question)
             found = by_tree(prepared, question) if plan == "tree" else by_passes(prepared, question, window)
-    return found.select(*names).toDF(*rows.columns)
+    return (found.drop(GROUP) if group else found).toDF(*rows.columns)
 
 
 def by_tree(rows: DataFrame, question: Question) -> DataFrame:
