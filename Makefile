@@ -18,10 +18,10 @@ airflow: setup ## keep a private Airflow running on your warehouse, until Ctrl-C
 
 # Spark's tests wait most of the time for one thread of the JVM: the others run beside them and are shown after.
 test: lint ## lint, then all tests
-	@log=$$(mktemp); $(BIN)/pytest tests/unit > "$$log" 2>&1 & unit=$$!; \
-	$(BIN)/pytest tests/integration tests/dags; spark=$$?; \
-	wait $$unit; unit=$$?; cat "$$log"; rm "$$log"; \
-	[ $$spark = 0 ] && [ $$unit = 0 ]
+	@log=$$(mktemp); { $(BIN)/pytest tests/unit; unit=$$?; $(BIN)/pytest tests/dags && [ $$unit = 0 ]; } > "$$log" 2>&1 & others=$$!; \
+	$(BIN)/pytest tests/integration; spark=$$?; \
+	wait $$others; others=$$?; cat "$$log"; rm "$$log"; \
+	[ $$spark = 0 ] && [ $$others = 0 ]
 
 lint: setup ## ruff, mypy, and hadolint for the image
 	$(BIN)/ruff check

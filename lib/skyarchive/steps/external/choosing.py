@@ -3,7 +3,7 @@
 The tree reads the rows once, the passes at least three times, so where both can do it the tree is the faster: in one
 trial on two cores 5 to 18 times, for a million rows of which 1,900 to 13,000 were unbeaten (bench `external_plans`
 tries it again). But the last merge of the tree holds all unbeaten rows at once, and the passes never do. In one trial
-it took 1.1 to 1.5 bytes for each of theirs, beside some 320 MB of Python and its libraries (bench `external_merge`):
+it took 1.0 to 1.5 bytes for each of theirs, beside 320 to 460 MB of Python and its libraries (bench `external_merge`):
 512 MB of unbeaten rows make a worker of 1.1 GB, about what Spark gives an executor if nobody says more.
 
 So the skyline of some random rows (the first ones may be the worst of all) and that of half of them are computed. How
