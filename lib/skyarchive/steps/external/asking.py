@@ -88,7 +88,7 @@ def _fitting(preference: Preference, kind: DataType) -> Preference:
 def _as_in_column(value: Any, kind: DataType, name: str) -> Any:
     try:
         return pa.scalar(value).cast(to_arrow_type(kind, timezone="UTC")).as_py()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+    except (pa.ArrowException, OverflowError):
         raise SettingError(f"{name} is a {kind.simpleString()}, and its partial order names {value!r}.") from None
 
 
