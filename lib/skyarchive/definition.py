@@ -255,7 +255,8 @@ class Definition(_Strict):
                 if column not in self.columns and column not in self.derive.reader_columns:
                     raise ValueError(f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}")
         if self.external:
-            self.external.check_columns([*self.columns, *self.derive.reader_columns])
+            added = dict.fromkeys(self.derive.reader_columns | self.derive.added_to_records)
+            self.external.check_columns({name: spec.type for name, spec in self.columns.items()} | added)
         return self
 
     @model_validator(mode="after")

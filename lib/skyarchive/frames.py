@@ -48,6 +48,8 @@ def skyline(
     two, a program that uses Spark Connect should end with `spark.stop()`: PySpark's client may wait forever for its
     checkpoints to be released otherwise.
     """
+    if not hasattr(df, "mapInArrow"):
+        raise SettingError(f"skyline takes a Spark DataFrame, not a {type(df).__module__}.{type(df).__qualname__}.")
     if not isinstance(group, str | Sequence | None) or not all(isinstance(name, str) for name in group or ()):
         raise SettingError(f"group must be the name of a column, or a list of names, not {group!r}.")
     groups = [group] if isinstance(group, str) else list(group or ())
@@ -87,7 +89,8 @@ def parsed_attributes(text: Any) -> dict[str, Better]:
         at = entry.end()
     if not found or at < len(text):
         raise SettingError(
-            f"{text!r} does not say which columns count and which way is better: write 'price lower, stars higher'."
+            f"{text!r} does not say which columns count and which way is better: write 'price lower, stars higher', "
+            "for a partial order 'medal (gold > silver; gold > wood)'."
         )
     return found
 

@@ -1,11 +1,11 @@
 """What the skyline of all records of an archive is asked over: the field `external` of an archive definition."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from skyarchive.names import checked_column
+from skyarchive.names import IDENTIFIER, checked_column
 
 RECORD_COLUMNS = frozenset({"period", "group_key", "file", "row", "object", "name"})
 """Columns of `external`, and of answers from it, beside the attributes."""
@@ -45,7 +45,14 @@ class RecordAttribute(BaseModel):
     @field_validator("better", mode="before")
     @classmethod
     def _is_a_way(cls, value: Any) -> Any:
-        if not isinstance(value, dict | RankOrder) and value not in ("lower", "higher"):
+        if isinstance(value, dict):
+            try:
+                return RankOrder.model_validate(value)
+            except ValidationError as error:  # or pydantic tells what each of the ways expects
+                found = error.errors()[0]
+                where = "".join(f"{part}: " for part in found["loc"][:1])
+                raise ValueError(where + found["msg"].removeprefix("Value error, ")) from None
+        if not isinstance(value, RankOrder) and value not in ("lower", "higher"):
             raise ValueError("must be lower, higher or a partial order such as {order: [[best, good], [best, other]]}")
         return value
 
@@ -61,8 +68,13 @@ class External(BaseModel):
 
     attributes: Annotated[dict[str, RecordAttribute], Field(min_length=1, max_length=16)]
     group: list[str] = []
-    """Spark SQL over the raw columns, such as a column's name: one skyline for every combination of their values; a
-    missing value is the empty text."""
+    """Spark SQL over the raw columns, such as a column's name: one skyline for every combination of their values. One
+    may stand alone."""
+
+    @field_validator("group", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
     @field_validator("attributes")
     @classmethod
@@ -87,12 +99,20 @@ class External(BaseModel):
             found[name] = {"order": better.order} if isinstance(better, RankOrder) else better
         return found
 
-    def check_columns(self, known: Iterable[str]) -> None:
-        """Refuse an attribute without a value whose column does not exist; expressions are Spark's to judge."""
-        columns = list(known)
+    def check_columns(self, known: Mapping[str, str | None]) -> None:
+        """Refuse columns that are not there and texts that are to be lower or higher; expressions are Spark's to judge.
+        `known`: the type of every column, if that is known."""
         for name, attribute in self.attributes.items():
-            if attribute.value is None and name not in columns:
+            where = f"external.attributes.{name}"
+            if attribute.value is None and name not in known:
                 raise ValueError(
-                    f"external.attributes.{name}: there is no column {name!r}; give its `value`, or one of the columns "
-                    f"{', '.join(columns)}"
+                    f"{where}: there is no column {name!r}; give its `value`, or one of the columns {', '.join(known)}"
                 )
+            if attribute.value is None and not attribute.is_ranked and known[name] == "string":
+                raise ValueError(
+                    f"{where}: its column is a string, which has no lower and higher; give it an order, such as "
+                    "better: {order: [[best, good], [best, other]]}"
+                )
+        for text in self.group:
+            if IDENTIFIER.fullmatch(text) and text not in {*known, "period", "file", "row"}:
+                raise ValueError(f"external.group: there is no column {text!r}; columns are {', '.join(known)}")

@@ -7,7 +7,7 @@ from skyarchive.lake import Lake
 from skyarchive.questions import Answer
 from skyarchive.settings import Settings
 
-_SHOWN_GROUPS = 12
+_SHOWN = 12
 
 
 class RecordQuestions:
@@ -52,8 +52,17 @@ class RecordQuestions:
         columns = ["group_key", "object", "name", *self._external.attributes, "file", "row"]
         if not self._external.group:
             columns, rows = columns[1:], [row[1:] for row in rows]
-        what = f"records of {self._schema} up to {period}" + (f" in {group}" if group else "")
-        return Answer(columns, rows, f"{len(rows)} {what} are beaten by no other.")
+        return Answer(columns, rows, self._remark(len(rows), period, group))
+
+    def _remark(self, count: int, period: str, group: str | None) -> str:
+        ways = ", ".join(
+            f"{name} {attribute.better if not attribute.is_ranked else 'by its order'}"
+            for name, attribute in self._external.attributes.items()
+        )
+        what = "record" if count == 1 else "records"
+        where = f" in {group}" if group is not None else ""
+        verb = "is" if count == 1 else "are"
+        return f"{count} {what} of {self._schema} up to {period}{where} {verb} beaten by no other ({ways})."
 
     def _check_attributes(self, lake: Lake) -> None:
         found = self._session.execute(f"from {self._schema}.external limit 0").description or []
@@ -72,8 +81,8 @@ class RecordQuestions:
             return known[-1]
         if period not in known:
             raise SettingError(
-                f"{self._schema} has no records up to {period}: they are computed for {known[0]} to {known[-1]}; "
-                f"run: skyarchive run {self._schema} --periods {period} --steps external"
+                f"{self._schema} has no records up to {period}: they are computed for {', '.join(_shortened(known))}. "
+                f"To compute a period that has raw files: skyarchive run {self._schema} --periods PERIOD"
             )
         return period
 
@@ -86,8 +95,11 @@ class RecordQuestions:
             f"select distinct group_key from {self._schema}.external where period = ? order by 1", [period]
         ).fetchall()]  # fmt: skip
         if group not in known:
-            more = " ..." if len(known) > _SHOWN_GROUPS else ""
             raise SettingError(
                 f"{self._schema} has no group {group!r} up to {period}; groups are "
-                f"{', '.join(map(repr, known[:_SHOWN_GROUPS]))}{more}."
+                f"{', '.join(_shortened([repr(key) for key in known]))}."
             )
+
+
+def _shortened(names: list[str]) -> list[str]:
+    return names if len(names) <= _SHOWN else [*names[: _SHOWN - 1], "...", names[-1]]

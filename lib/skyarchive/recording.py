@@ -22,7 +22,7 @@ from skyarchive.session import fitting_work
 from skyarchive.steps.external.chains import unbeaten_so_far
 from skyarchive.steps.external.choosing import chosen_plan
 from skyarchive.steps.external.failures import explained
-from skyarchive.steps.external.records import records
+from skyarchive.steps.external.records import records, unnamed_values
 from skyarchive.steps.external.workers import GROUP, Question
 from skyarchive.workshop import Workshop
 
@@ -99,6 +99,15 @@ class _Results:
 
 def _compute(workshop: Workshop, ledger: Ledger, periods: list[str], outcome: Outcome) -> None:
     own, start = _records(workshop, ledger, periods)
+    assert workshop.definition.external is not None
+    faults = unnamed_values(own, workshop.definition.external)
+    if faults:
+        for period, why in faults.items():
+            outcome.refuse([period], f"{workshop.archive} {period}: {why}")
+        sound = _before_refused(workshop.archive, periods, set(periods) - set(faults), outcome)
+        if sound:
+            _compute(workshop, ledger, sound, outcome)
+        return
     run = Run(workshop, STEP, {"plan": _plan(workshop.definition, ledger, periods, own)})
     run.input_versions = {"raw": ledger.versions["raw"]}
     if start is not None:
@@ -190,9 +199,14 @@ def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) 
             outcome.refused[period] += f"\n  misjudged: {', '.join(misjudged)}"
     if good:
         good = run.check(results.frame, load_suite("external", attributes=external.numbers), STEP, good, outcome)
+    return _before_refused(run.workshop.archive, periods, set(good), outcome)
+
+
+def _before_refused(archive: str, periods: list[str], good: set[str], outcome: Outcome) -> list[str]:
+    """The periods up to the first that is not good; those after it would stand on it and are refused, too."""
     failed = [n for n, period in enumerate(periods) if period not in good]
     for period in periods[failed[0] :] if failed else ():
-        outcome.refuse([period], f"{run.workshop.archive} {period} follows a period that was refused.")
+        outcome.refuse([period], f"{archive} {period} follows a period that was refused.")
     return periods[: failed[0]] if failed else periods
 
 

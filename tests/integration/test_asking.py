@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -115,6 +116,8 @@ def test_wrong_frames_and_plans_are_told(spark: SparkSession) -> None:
         skyline(frame(spark, hotels(5, 3)), {"price": "lower"}, plan="luck")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="come as a stream"):
         skyline(spark.readStream.format("rate").load(), {"value": "lower"})
+    with pytest.raises(SettingError, match=r"takes a Spark DataFrame, not a pandas\..*DataFrame"):
+        skyline(pd.DataFrame({"price": [1]}), {"price": "lower"})  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="group must be the name of a column"):
         skyline(frame(spark, hotels(5, 3)), {"price": "lower"}, F.col("city"))  # type: ignore[arg-type]
     twice = frame(spark, hotels(5, 3)).select("*", "price")

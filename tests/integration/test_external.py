@@ -106,7 +106,8 @@ def truth(home: Home, ways: dict[str, Any] = WAYS) -> list[tuple[Any, ...]]:
             for number, row in enumerate(csv.DictReader(file), start=1):
                 if row["open"] == "True" and row["cost"] != "-1":  # others do not count, or are refused
                     seen.append({
-                        "file": f"shops{year}.csv", "row": number, "object": row["shop"], "group_key": row["town"],
+                        "file": f"shops{year}.csv", "row": number, "object": row["shop"],
+                        "group_key": row["town"] or "(none)",
                         "cost": float(row["cost"]) if row["cost"] else None,
                         "per_day": int(row["sales"]) / 2 if row["sales"] else None, "grade": row["grade"] or None,
                     })  # fmt: skip
@@ -125,19 +126,24 @@ def test_every_year_s_answer_is_what_its_files_give(shops: Home) -> None:
     # The data has what makes it hard: records that stay, records that are beaten later, several groups.
     by_year = {year: {row[1:] for row in wanted if row[0] == year} for year in YEARS}
     assert by_year["2001"] & by_year["2002"] and by_year["2001"] - by_year["2002"]
-    assert {row[1] for row in wanted} == {"", "X", "Y"}
+    assert {row[1] for row in wanted} == {"(none)", "X", "Y"}
 
 
 def test_groups_of_several_columns_are_never_taken_for_each_other(spark: SparkSession) -> None:
     definition = Definition.model_validate(yaml.safe_load(SHOPS.replace("group: [town]", "group: [town, grade]")))
-    towns = [("X / Y", "A"), ("X", "Y / A"), ("X /", "/ A"), ("X // Y", "A"), ("X", "A"), ("X/Y", "A")]
+    towns = [
+        ("X / Y", "A"), ("X", "Y / A"), ("X /", "/ A"), ("X // Y", "A"), ("X", "A"), ("X/Y", "A"),
+        (None, "A"), ("", "A"), ("(none)", "A"), ("((none))", "A"),
+    ]  # fmt: skip
     rows = spark.createDataFrame(
         [("2001", "f", n, "s", 1.0, 2, town, grade) for n, (town, grade) in enumerate(towns)],
         "period string, file string, row int, shop string, cost double, sales int, town string, grade string",
     )
+    text = yaml.safe_load(SHOPS.replace("group: [town]", "group: town"))
+    assert Definition.model_validate(text).external.group == ["town"]
     keys = [row.group_key for row in records(rows, definition, None).orderBy("row").collect()]
     assert len(set(keys)) == len(towns)
-    assert keys[4] == "X / A"
+    assert keys[4] == "X / A" and keys[6] == "(none) / A"
 
 
 def test_year_by_year_and_by_passes_give_the_same(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,8 +253,23 @@ def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monke
     path = shops.folder / "definitions" / "shops.yaml"
     for wrong, words in (
         (SHOPS.replace("value: sales / 2", "value: sale / 2"), "external.attributes.per_day cannot be computed"),
-        (SHOPS.replace("[B, D], [C, D]", "[B, C]"), "column grade has the value 'D', which its partial order"),
-        (SHOPS.replace("[B, D], [C, D]", "[B, A]"), "external.attributes.grade.better"),
+        (
+            SHOPS.replace("[B, D], [C, D]", "[B, C]"),
+            "grade is 'D', which its order in external.attributes does not name",
+        ),
+        (
+            SHOPS.replace("[B, D], [C, D]", "[B, A]"),
+            "external.attributes.grade.better: order: a partial order must have no",
+        ),
+        (
+            SHOPS.replace("value: sales / 2", "value: \"concat(sales, 'x')\""),
+            "per_day is a text, which has no lower and",
+        ),
+        (
+            SHOPS.replace("per_day: {better: higher, value: sales / 2}", "town: {better: higher}"),
+            "is a string, which has",
+        ),
+        (SHOPS.replace("[town]", "[twon]"), "external.group: there is no column 'twon'; columns are year, day, shop"),
         (SHOPS.replace("higher, value: sales / 2", "up, value: sales"), "external.attributes.per_day"),
         (SHOPS.replace("value: sales / 2", "valu: sales / 2"), "allowed are better, value"),
         (SHOPS.replace("per_day: {better: higher, value: sales / 2}", "gains: {better: higher}"), "no column 'gains'"),
@@ -257,6 +278,21 @@ def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monke
         answer = shops.command("run", "shops", "--periods", "2001", "--steps", "external")
         assert answer.code == 1 and words in answer.err, answer.err
         assert "Traceback" not in answer.err
+
+
+def test_a_value_that_the_order_does_not_name_stops_its_period_only(shops: Home) -> None:
+    file = shops.raw / "shops" / "shops2002.csv"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, "2002,50,s1,1,1,E,X,True"]) + "\n")
+    shutil.rmtree(shops.folder / "warehouse")
+    workshop = shops.workshop("shops")
+    outcomes = run_steps(workshop, Selection(), ["ingest", "external"])
+    assert outcomes[1].published == ["2001"]
+    assert (
+        outcomes[1].refused["2002"].startswith(f"shops 2002: shops2002.csv, row {len(lines)}: grade is 'E', which its")
+    )
+    assert "follows a period that was refused" in outcomes[1].refused["2003"]
+    assert table(shops) == [row for row in truth(shops) if row[0] == "2001"]
 
 
 def test_the_question_names_the_records(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +309,15 @@ def test_the_question_names_the_records(shops: Home, monkeypatch: pytest.MonkeyP
     of_x = {(file, row) for year, town, file, row, *_ in truth(shops) if (year, town) == ("2001", "X")}
     assert {(r["file"], r["row"]) for r in one} == of_x
     assert all(r["name"] for r in one)
-    for wrong, words in ((["--period", "1999"], "no records up to 1999"), (["--group", "Z"], "no group 'Z'")):
+    remark = shops.command("external", "shops", "--period", "2001", "--group", "X").err
+    assert (
+        f"up to 2001 in X {'is' if len(one) == 1 else 'are'} beaten by no other (cost lower, per_day higher, grade by"
+        in remark
+    )
+    for wrong, words in (
+        (["--period", "1999"], "no records up to 1999: they are computed for 2001, 2002, 2003."),
+        (["--group", "Z"], "no group 'Z' up to 2003; groups are '(none)', 'X', 'Y'."),
+    ):
         answer = shops.command("external", "shops", *wrong)
         assert answer.code == 1 and words in answer.err and answer.out == ""
     (shops.folder / "definitions" / "shops.yaml").write_text(SHOPS.replace("  group: [town]\n", ""))

@@ -325,6 +325,8 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"method": "best"}, "method must be one of fixed-window, streaming, .* not 'best'"),
         ({"method": "quantiles", "columns": ["x", "y", "z"]}, "for two columns, not 3"),
+        ({"source": pa.table({"x": [1]})}, "source must be the path of a file or folder, .* not a Table"),
+        ({"source": [1]}, "source must be the path"),
         ({"columns": []}, "at least one column"),
         ({"columns": "x"}, "list of names"),
         ({"columns": ["x", "x"]}, "must differ"),

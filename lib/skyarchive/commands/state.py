@@ -54,12 +54,13 @@ def status(
     catalog = Catalog(settings)
     rows = []
     broken = []
+    waiting = False
     columns: list[str] = []
     for name in [archive] if archive else catalog.names():
         try:
             definition = catalog.get(name)
             statuses = period_statuses(settings, definition)
-            _say_unknown(settings, definition)
+            waiting = _say_unknown(settings, definition) or waiting
         except DefinitionError as error:
             broken.append(str(error))
             continue
@@ -67,15 +68,24 @@ def status(
             columns = ["archive", "period", "state", *found.counts, "why"]
             rows.append((name, found.period, found.state, *found.counts.values(), found.why))
     if not rows and format == "table" and not broken:
-        where = settings.raw_folder / archive if archive else settings.raw_folder
-        message(f"There are no raw files in {where} and no tables; try: skyarchive generate {archive or 'nba'}")
+        if not waiting:
+            _say_nothing_there(settings, archive)
     elif rows or not broken:
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
         raise SkyarchiveError("\n".join(broken))
 
 
-def _say_unknown(settings: Settings, definition: Definition) -> None:
+def _say_nothing_there(settings: Settings, archive: str | None) -> None:
+    from skyarchive.archives.generate import ARCHIVES
+
+    where = settings.raw_folder / archive if archive else settings.raw_folder
+    hint = f"; for an example: skyarchive generate {archive or 'nba'}" if archive in (None, *ARCHIVES) else ""
+    message(f"There are no raw files in {where} and no tables{hint}")
+
+
+def _say_unknown(settings: Settings, definition: Definition) -> bool:
+    """Tells of raw files of which it is not known what they hold; whether there are any."""
     from skyarchive.inventory import Inventory
     from skyarchive.lake import Lake
 
@@ -85,6 +95,7 @@ def _say_unknown(settings: Settings, definition: Definition) -> None:
             f"{definition.name}: {len(unknown)} raw files are new or changed and were not looked into yet "
             f"({unknown[0].name} ...); run or refresh does."
         )
+    return bool(unknown)
 
 
 def docs(

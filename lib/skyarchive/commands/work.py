@@ -103,8 +103,20 @@ def refresh(
             _say_published(name, outcomes)
         else:
             message(f"{name}: nothing is stale.")
+        _say_new(name)
         everything += outcomes
     raise_refusals(everything)
+
+
+def _say_new(archive: str) -> None:
+    """What has raw files and was never ingested is not refreshed: that is for `run`."""
+    from skyarchive.status import period_statuses
+
+    settings = load_settings()
+    new = [it.period for it in period_statuses(settings, Catalog(settings).get(archive)) if it.state == "absent"]
+    if new:
+        periods = new[0] if len(new) == 1 else f"{new[0]}..{new[-1]}"
+        message(f"{archive}: not ingested yet: {periods}; run: skyarchive run {archive} --periods {periods}")
 
 
 def _say_published(archive: str, outcomes: "list[Outcome]") -> None:

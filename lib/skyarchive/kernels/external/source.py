@@ -86,7 +86,12 @@ class Source:
 
 
 def _expanded(paths: Paths) -> list[Path]:
-    given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    listed = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(listed, Sequence) or not all(isinstance(path, str | Path) for path in listed):
+        raise SettingError(
+            f"source must be the path of a file or folder, or a list of paths, not a {type(paths).__name__}"
+        )
+    given = [Path(path) for path in listed]
     found = []
     for path in given:
         if path.is_dir():

@@ -3,10 +3,13 @@
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StringType
 
 from skyarchive.definition import Definition
 from skyarchive.derivation import MarketModel
 from skyarchive.errors import DefinitionError
+from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.record_definition import External
 from skyarchive.steps.derive.parts import is_finite
 
@@ -14,6 +17,8 @@ _BETWEEN_GROUPS = " / "
 """Slashes of the values themselves are doubled, so that no two groups are taken for one."""
 EVERYTHING = "all"
 """The group of an archive without groups."""
+NO_GROUP = "(none)"
+"""Stands for a missing value in a group; brackets are put around a value that reads so itself."""
 
 
 def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) -> DataFrame:
@@ -26,12 +31,19 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
     columns = {f"attributes.{name}": _value(name, external) for name in external.attributes}
     columns |= {f"group[{n}]": F.expr(text).cast("string") for n, text in enumerate(external.group)}
     for field, column in columns.items():
-        try:
-            rows.select(column).schema  # noqa: B018 - asks Spark whether it understands the expression
-        except AnalysisException as error:
-            why = str(error).partition("\n")[0]
-            raise DefinitionError(f"{definition.name}: external.{field} cannot be computed: {why}") from error
-    groups = [F.coalesce(columns[f"group[{n}]"], F.lit("")) for n in range(len(external.group))]
+        _kind(rows, column, definition, field)  # whether Spark understands the expression
+    for name in external.numbers:
+        kind = _kind(rows, _expression(name, external), definition, f"attributes.{name}")
+        if isinstance(kind, StringType):
+            raise DefinitionError(
+                f"{definition.name}: external.attributes.{name} is a text, which has no lower and higher: give it an "
+                f"order, such as better: {{order: [[best, good], [best, other]]}}, or a number as its value."
+            )
+    read_so = r"^(\(+none\)+)$"
+    groups = [
+        F.coalesce(F.regexp_replace(columns[f"group[{n}]"], read_so, "($1)"), F.lit(NO_GROUP))
+        for n in range(len(external.group))
+    ]
     if len(groups) > 1:
         groups = [F.replace(group, F.lit("/"), F.lit("//")) for group in groups]
     found = rows.select(
@@ -45,11 +57,43 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
     return found.where(_whole(external)).where("object is not null")
 
 
+def _kind(rows: DataFrame, column: Column, definition: Definition, field: str) -> DataType:
+    """The type of an expression."""
+    try:
+        return rows.select(column).schema[0].dataType
+    except AnalysisException as error:
+        why = str(error).partition("\n")[0]
+        raise DefinitionError(f"{definition.name}: external.{field} cannot be computed: {why}") from error
+
+
+def _expression(name: str, external: External) -> Column:
+    value = external.attributes[name].value
+    return F.expr(value) if value else F.col(name)
+
+
 def _value(name: str, external: External) -> Column:
-    attribute = external.attributes[name]
-    value = F.expr(attribute.value) if attribute.value else F.col(name)
+    value = _expression(name, external)
     # Adding zero makes -0.0 plain 0.0.
-    return value.cast("string") if attribute.is_ranked else value.cast("double") + 0.0
+    return value.cast("string") if external.attributes[name].is_ranked else value.cast("double") + 0.0
+
+
+def unnamed_values(records: DataFrame, external: External) -> dict[str, str]:
+    """By period, the first record with a value that the order of its attribute does not name, in words."""
+    checks = [
+        F.when(~F.col(preference.column).isin(list(preference.better.values)), F.lit(preference.column))
+        for preference in checked_preferences(external.preferences())
+        if isinstance(preference.better, PartialOrder)
+    ]
+    if not checks:
+        return {}
+    wrong = records.withColumn("_wrong", F.coalesce(*checks)).where("_wrong is not null")
+    value = F.create_map(*(part for name in external.attributes for part in (F.lit(name), F.col(name).cast("string"))))
+    first = F.min(F.struct("file", "row", "_wrong", value[F.col("_wrong")].alias("value")))
+    return {
+        period: f"{file}, row {row}: {name} is {value!r}, which its order in external.attributes does not name; "
+        "name it there, or correct the file."
+        for period, (file, row, name, value) in wrong.groupBy("period").agg(first).collect()
+    }
 
 
 def _whole(external: External) -> Column:
