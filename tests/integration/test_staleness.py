@@ -77,7 +77,11 @@ def test_a_correction_that_changes_nothing_downstream_stops_at_once(nba: Home) -
     assert answer.code == 0
     assert runs(nba)[before:] == [("ingest", "2009"), ("derive", "2009"), ("external", "2009")]
     assert set(nba.states("nba").values()) == {"current"}
-    assert "nothing is stale" in nba.command("refresh", "nba").err
+    file = next((nba.raw / "nba").glob("*2010*"))
+    (nba.raw / "nba" / file.name.replace("2010", "2011")).write_bytes(b"")
+    told = nba.command("refresh", "nba").err
+    assert "nothing is stale" in told
+    assert "nba: not ingested yet: 2011; run: skyarchive run nba --periods 2011" in told
 
 
 def test_running_again_changes_nothing_a_reader_sees(nba: Home) -> None:

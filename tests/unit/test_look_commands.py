@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from conftest import Home
 from delta_log import Archive, run
 from skyarchive.commands import look
 from skyarchive.errors import SettingError, SkyarchiveError
@@ -180,3 +181,19 @@ def test_ctrl_c_is_told_in_a_sentence(tmp_path: Path) -> None:
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Interrupted; what was published before stays" in told
+
+
+def test_status_of_raw_files_that_nobody_looked_into_yet(home: Home) -> None:
+    folder = home.raw / "shops"
+    folder.mkdir(parents=True)
+    (folder / "archive.yaml").write_text(
+        "name: shops\ntitle: Shops\nsource: {format: csv, files: '*.csv'}\nperiod: {column: day, by: month}\n"
+        "columns: {day: {type: date, required: true}, shop: {type: string}, price: {type: double}}\n"
+        "object: {column: shop}\nderive: {method: updates, order: {by: [day]}}\nattributes: {price: {better: lower}}\n"
+    )
+    nothing = home.command("status", "shops")
+    assert nothing.code == 0 and nothing.err == f"There are no raw files in {folder} and no tables\n"
+    assert "for an example: skyarchive generate nba" in home.command("status", "nba").err
+    (folder / "a.csv").write_text("day,shop,price\n2024-01-01,s,1\n")
+    told = home.command("status", "shops")
+    assert told.code == 0 and "shops: 1 raw files are new or changed" in told.err and "There are no" not in told.err
