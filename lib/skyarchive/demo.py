@@ -66,7 +66,7 @@ def run_demo(folder: Path) -> None:
     _headline(console, "1. Raw files, with 1 % dirt")
     for archive, periods in _PERIODS.items():
         options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT, size=_SIZE)
-        for path in generate(archive, settings.raw_folder / archive, options):
+        for path in generate(archive, folder / "raw" / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")
     os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED_JVM)
@@ -101,7 +101,7 @@ def run_demo(folder: Path) -> None:
     picture = folder / "reigns.svg"
     draw_reigns(questions, longest, picture)
     console.print(f"The longest reigns are drawn in {picture}.", markup=False)
-    _farewell(console, settings, airflow, time.monotonic() - began)
+    _farewell(console, folder, airflow, time.monotonic() - began)
 
 
 def _backfill(airflow: LocalAirflow) -> None:
@@ -134,7 +134,8 @@ def _fresh(folder: Path) -> Settings:
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     (folder / _MARK).touch()
-    return replace(load_settings(), warehouse=str(folder / "warehouse"), raw=str(folder / "raw"), archives="")
+    here = folder.absolute()
+    return replace(load_settings(), warehouse=str(here / "warehouse"), raw=str(here / "raw"), archives="")
 
 
 def _headline(console: Console, text: str) -> None:
@@ -146,10 +147,10 @@ def _answer(lake: Lake, sql: str) -> None:
     render(result.columns, result.rows, "table")
 
 
-def _farewell(console: Console, settings: Settings, airflow: LocalAirflow, seconds: float) -> None:
+def _farewell(console: Console, folder: Path, airflow: LocalAirflow, seconds: float) -> None:
     _headline(console, f"Done in {seconds:.0f} s. To go on:")
     lines = [
-        f"export SKYARCHIVE_WAREHOUSE={shlex.quote(settings.warehouse)} SKYARCHIVE_RAW={shlex.quote(settings.raw)}",
+        "export " + " ".join(f"SKYARCHIVE_{it.upper()}={shlex.quote(f'{folder}/{it}')}" for it in ("warehouse", "raw")),
         "skyarchive skyline nba --at 2014-06-01",
         "skyarchive reigns stocks --top 10 --plot reigns.svg",
         "skyarchive frequent nba --theta 0.5 --window 300 --plot frequent.svg",

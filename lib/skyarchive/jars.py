@@ -25,7 +25,7 @@ _TAIL = 12
 
 def delta_jars(settings: Settings) -> list[Path]:
     """The jars a Spark session needs for Delta, whole and checked; fetched first if they are not there."""
-    folder = Path(settings.jars).absolute()
+    folder = Path(settings.jars)
     if faulty_jars(folder):
         print(f"Fetching the Delta jars (13 MB, once) into {folder} ...", file=sys.stderr, flush=True)
         fetch_jars(folder)

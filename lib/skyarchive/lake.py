@@ -269,7 +269,7 @@ def _local_folder(warehouse: str) -> Path:
         raise SettingError(f"warehouse {warehouse!r} is not a local folder: read it with --engine spark.")
     if _UNREADABLE.search(path):
         raise SettingError(f"warehouse {warehouse!r}: use a folder without any of * ? [ ] \\ % in its path.")
-    return Path(path).absolute()
+    return Path(path)
 
 
 def _columns(log: DeltaTable) -> dict[str, str]:

@@ -70,17 +70,36 @@ class Settings:
 
 
 def load_settings(config: Path | None = None) -> Settings:
-    """The settings in force in this process."""
-    path = config or Path(CONFIG_FILE)
-    values = _from_toml(path) if path.is_file() else {}
-    for field in fields(Settings):
-        name = f"SKYARCHIVE_{field.name.upper()}"
+    """The settings in force in this process. Folders are absolute from here on: Airflow, Spark and their workers are
+    told them and work elsewhere. Those of a file are seen from its folder, all others from the working folder."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise SettingError("The working folder is no longer there: go to another one.") from None
+    path = here / (config or CONFIG_FILE)
+    values: dict[str, tuple[Any, str, Path]] = {f.name: (f.default, f.name, here) for f in fields(Settings)}
+    if path.is_file():
+        values |= {key: (value, f"{key} in {path}", path.parent) for key, value in _from_toml(path).items()}
+    for key in values:
+        name = f"SKYARCHIVE_{key.upper()}"
         if name in os.environ:
-            values[field.name] = (os.environ[name], name)
-    return Settings(**{key: _typed(key, *value) for key, value in values.items()})
+            values[key] = (os.environ[name], name, here)
+    return Settings(
+        **{key: _absolute(key, _typed(key, value, origin), at) for key, (value, origin, at) in values.items()}
+    )
 
 
-def _from_toml(path: Path) -> dict[str, tuple[Any, str]]:
+def _absolute(key: str, value: Any, folder: Path) -> Any:
+    """A setting that names folders or files, as seen from this folder; any other as it is."""
+    if key == "archives":
+        return os.pathsep.join(str(folder / part) for part in value.split(os.pathsep) if part)
+    if key == "log" and len(Path(value).parts) == 1:
+        return value  # a name, for a file in the warehouse
+    is_path = key in ("warehouse", "raw", "log", "jars") and "://" not in value
+    return str(folder / value) if is_path else value
+
+
+def _from_toml(path: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -89,7 +108,7 @@ def _from_toml(path: Path) -> dict[str, tuple[Any, str]]:
     unknown = sorted(set(content) - allowed)
     if unknown:
         raise SettingError(f"{path}: unknown setting {unknown[0]!r}; allowed are {', '.join(sorted(allowed))}.")
-    return {key: (value, f"{key} in {path}") for key, value in content.items()}
+    return content
 
 
 def _typed(key: str, value: Any, origin: str) -> Any:

@@ -49,7 +49,7 @@ class Tables:
 
     def __init__(self, settings: Settings, definition: Definition, session: Callable[[], SparkSession]):
         self._session = session
-        self._root = Path(settings.warehouse).absolute() / definition.name
+        self._root = Path(settings.warehouse) / definition.name
         self._definition = definition
         self._lake = Lake(settings)
 

@@ -1,6 +1,7 @@
 """Settings: environment over skyarchive.toml over defaults, and what is no setting."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,29 +25,34 @@ def config(text: str | bytes) -> Path:
     return path
 
 
-def test_defaults_hold_where_nothing_is_said() -> None:
-    assert load_settings() == Settings()
-    assert Settings().warehouse == "warehouse" and Settings().raw == "raw" and Settings().lock_wait == 600.0
+def test_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:
+    here = replace(Settings(), warehouse=f"{tmp_path}/warehouse", raw=f"{tmp_path}/raw")
+    assert load_settings() == here and here.lock_wait == 600.0
 
 
 @pytest.mark.parametrize(
     ("key", "in_file", "from_file", "in_env", "from_env"),
     [
-        ("warehouse", "'tables'", "tables", "/other", "/other"),
-        ("raw", "'files'", "files", "x", "x"),
+        ("warehouse", "'tables'", "HERE/tables", "/other", "/other"),
+        ("warehouse", "'s3://bucket/tables'", "s3://bucket/tables", "file:///other%20one", "/other one"),
+        ("raw", "'files'", "HERE/files", "../x", "HERE/../x"),
         ("master", "'local[2]'", "local[2]", "sc://host:15002", "sc://host:15002"),
         ("lock_wait", "5", 5.0, "2.5", 2.5),
         ("lock_wait", "'7'", 7.0, "0", 0.0),
-        ("archives", "['a', 'b']", os.pathsep.join("ab"), "c", "c"),
-        ("archives", "'a'", "a", "", ""),
-        ("jars", "'j'", "j", "k", "k"),
+        ("archives", "['a', '/b']", "HERE/a:/b", "c::d/e", "HERE/c:HERE/d/e"),
+        ("archives", "'a'", "HERE/a", "", ""),
+        ("jars", "'j'", "HERE/j", "k", "HERE/k"),
         ("log", "'a.log'", "a.log", "b.log", "b.log"),
+        ("log", "'logs/a.log'", "HERE/logs/a.log", "x/b.log", "HERE/x/b.log"),
         ("driver_memory", "'1g'", "1g", "2g", "2g"),
     ],
 )
 def test_environment_over_file_over_default(
-    key: str, in_file: str, from_file: Any, in_env: str, from_env: Any, monkeypatch: pytest.MonkeyPatch
+    key: str, in_file: str, from_file: Any, in_env: str, from_env: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from_file, from_env = (
+        said.replace("HERE", str(tmp_path)) if isinstance(said, str) else said for said in (from_file, from_env)
+    )
     config(f"{key} = {in_file}\n")
     assert getattr(load_settings(), key) == from_file != getattr(Settings(), key)
     monkeypatch.setenv(f"SKYARCHIVE_{key.upper()}", in_env)
@@ -55,16 +61,37 @@ def test_environment_over_file_over_default(
     assert getattr(load_settings(), key) == from_env
 
 
-def test_the_environment_leaves_the_files_other_settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_stay_where_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Airflow, Spark and their workers are told the settings, and have other working folders."""
+    monkeypatch.setenv("SKYARCHIVE_ARCHIVES", "archives")
+    read = load_settings()
+    monkeypatch.chdir("/")
+    assert read.archive_folders == [tmp_path / "archives"]
+    assert read.raw_folder == tmp_path / "raw" and read.log_file == tmp_path / "warehouse" / "skyarchive.log"
+
+
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(SettingError, match="working folder is no longer there"):
+        load_settings()
+
+
+def test_the_environment_leaves_the_files_other_settings_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config("raw = 'files'\nwarehouse = 'tables'\n")
     monkeypatch.setenv("SKYARCHIVE_RAW", "elsewhere")
-    assert (load_settings().raw, load_settings().warehouse) == ("elsewhere", "tables")
+    assert (load_settings().raw, load_settings().warehouse) == (f"{tmp_path}/elsewhere", f"{tmp_path}/tables")
 
 
 def test_a_file_can_be_named(tmp_path: Path) -> None:
-    other = tmp_path / "other.toml"
+    other = tmp_path / "there" / "other.toml"
+    other.parent.mkdir()
     other.write_text("raw = 'r'\n", encoding="utf-8")
-    assert load_settings(other).raw == "r" and load_settings().raw == "raw"
+    assert load_settings(other).raw == str(other.parent / "r")  # what a file says is seen from its folder
+    assert load_settings(other).warehouse == str(tmp_path / "warehouse") and load_settings().raw == str(
+        tmp_path / "raw"
+    )
 
 
 @pytest.mark.parametrize(
