@@ -1,7 +1,7 @@
 """Reading the Delta tables without Spark: delta-rs reads the log, DuckDB the data.
 
 A reader sees a table at its published version, the greatest one that a row of `runs` lists; a commit
-that a crash left behind stays out of sight. `runs`, `quality` and `files` are read at their latest.
+that a crash left behind stays out of sight. `runs`, `quality`, `files` and `refusals` are read at their latest.
 """
 
 import json
@@ -26,7 +26,7 @@ from skyarchive.views import SOURCES, view_query
 
 TableName = tuple[str, str]
 """(archive, table)."""
-UNVERSIONED = ("runs", "quality", "files")
+UNVERSIONED = ("runs", "quality", "files", "refusals")
 """Tables that describe the runs themselves: no run publishes them, so their latest version counts."""
 
 _BATCH = 10_000

@@ -16,7 +16,7 @@ FURTHER_STEPS: tuple[str, ...] = ("frequent", "external")
 
 TABLES = (
     "raw", "snapshots", "updates", "objects", "carry", "quarantine",
-    "skyline", "frequent", "external", "monitoring", "runs", "quality", "files",
+    "skyline", "frequent", "external", "monitoring", "runs", "quality", "files", "refusals",
 )  # fmt: skip
 
 

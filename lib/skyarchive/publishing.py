@@ -36,6 +36,8 @@ class Outcome:
     refused: dict[str, str] = field(default_factory=dict)
     too_early: set[str] = field(default_factory=set)
     """Of the refused, those that wait for other periods: a later refresh will compute them."""
+    judged_by: dict[str, str] = field(default_factory=dict)
+    """Of the refused, the run whose checks failed, where it came to a check."""
 
     def refuse(self, periods: Sequence[str], why: str, *, too_early: bool = False) -> None:
         for period in periods:
@@ -92,6 +94,7 @@ class Run:
         failed = failed_periods(results)
         if failed:
             outcome.refuse(failed, self._explained(table, results))
+            outcome.judged_by.update(dict.fromkeys(failed, self.run_id))
         return [period for period in periods if period not in failed]
 
     def _explained(self, table: str, results: list[CheckResult]) -> str:

@@ -1,12 +1,14 @@
 """Running steps over periods, and refreshing what became stale."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from skyarchive.definition import Definition
-from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.lock import writing
 from skyarchive.publishing import Outcome
+from skyarchive.refusing import keep_failure, keep_refusals
 from skyarchive.selection import Selection
 from skyarchive.status import period_statuses
 from skyarchive.workshop import Workshop
@@ -64,12 +66,26 @@ def checked_steps(text: str | None, definition: Definition) -> list[str]:
     return [step for step in definition.steps if step in named]
 
 
+def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
+    """One step over some periods; why it did not publish one is kept."""
+    began = datetime.now(UTC)
+    try:
+        outcome = _RUN[step](workshop, periods)
+    except LockError:
+        raise  # says nothing of the periods
+    except Exception as error:
+        keep_failure(workshop, step, periods, began, error)
+        raise
+    keep_refusals(workshop, outcome)
+    return outcome
+
+
 def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[Outcome]:
     """Each step over all selected periods; a period that a step refused does not go on to the next."""
     periods = _selected(workshop, selection, steps)
-    outcomes = []
+    outcomes: list[Outcome] = []
     for step in steps:
-        outcome = _RUN[step](workshop, periods)
+        outcome = run_step(workshop, step, periods)
         outcomes.append(outcome)
         periods = [period for period in periods if period not in outcome.refused]
         if not periods:
@@ -80,7 +96,12 @@ def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
 def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
     if "ingest" not in steps:
         return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
-    return selection.pick(known_periods(workshop), workshop.archive)
+    began = datetime.now(UTC)
+    try:
+        return selection.pick(known_periods(workshop), workshop.archive)
+    except InputError as error:
+        keep_failure(workshop, "ingest", selection.named, began, error)
+        raise
 
 
 def known_periods(workshop: Workshop) -> list[str]:
@@ -108,7 +129,7 @@ def refresh(workshop: Workshop) -> list[Outcome]:
         if due is None:
             return outcomes
         step, period = due
-        outcome = _RUN[step](workshop, [period])
+        outcome = run_step(workshop, step, [period])
         if period not in outcome.published:
             refused.add(due)
         outcomes.append(outcome)
@@ -117,11 +138,11 @@ def refresh(workshop: Workshop) -> list[Outcome]:
 def _first_due(workshop: Workshop, refused: set[tuple[str, str]]) -> tuple[str, str] | None:
     """The first step that has to run again, earliest period first; nothing past one that was refused."""
     for status in period_statuses(workshop.settings, workshop.definition):
-        if status.state in ("absent", "current"):
+        if status.state == "current" or status.steps["ingest"].state == "absent":
             continue
         for step in workshop.definition.steps:
             state = status.steps[step].state
-            if state == "current" or (state == "absent" and step == "ingest"):
+            if state == "current":
                 continue
             if (step, status.period) in refused:
                 return None

@@ -12,6 +12,12 @@ class Selection:
 
     text: str | None = None
 
+    @property
+    def named(self) -> list[str]:
+        """The periods that are named one by one."""
+        parts = [part.strip() for part in (self.text or "").split(",")]
+        return [checked_period(part) for part in parts if part and ".." not in part]
+
     def pick(self, known: list[str], archive: str) -> list[str]:
         """The selected periods in order. Single ones need not be known: the step says what it misses."""
         if self.text is None:

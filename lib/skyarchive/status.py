@@ -1,7 +1,8 @@
-"""Every period's state: absent, current, stale (and why) or unfinished. Told from the log alone, without Spark."""
+"""Every period's state: absent, current, stale (and why), unfinished or refused. Told without Spark."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from skyarchive.definition import Definition
@@ -12,11 +13,14 @@ from skyarchive.looking_back import frequent_inputs, looked_into
 from skyarchive.names import FURTHER_STEPS, STEPS
 from skyarchive.reading.files import files_fingerprint
 from skyarchive.record_status import external_inputs
+from skyarchive.refusals import Refusal, last_refusals, newest
 from skyarchive.settings import Settings
 
-State = Literal["absent", "current", "stale", "unfinished"]
+State = Literal["absent", "current", "stale", "unfinished", "refused"]
 NOTHING = "none"
 """Fingerprint of what an archive's first period starts from."""
+_SHOWN_FOR = timedelta(days=30)
+"""How long a period is shown of which there is nothing but a refusal."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,17 @@ class PeriodStatus:
     period: str
     steps: dict[str, StepState] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
+    files: int = 0
+    """Its raw files."""
+    refusal: Refusal | None = None
+    """The last one, if the refused step was not published after it."""
 
     @property
     def state(self) -> State:
         """The period as a whole: what keeps it from being current first."""
         states = [step.state for step in self.steps.values()]
+        if self.refusal and self.steps[self.refusal.step].state == "absent":
+            return "refused"
         if all(state == "absent" for state in states):
             return "absent"
         if "unfinished" in states or "absent" in states:
@@ -48,14 +58,20 @@ class PeriodStatus:
 
     @property
     def why(self) -> str:
+        told = [str(self.refusal)] if self.refusal else []
         if self.state == "absent":
-            return next(iter(self.steps.values())).why
-        reasons = [
+            told.append(next(iter(self.steps.values())).why)
+        elif self.state != "refused":
+            told += self._reasons
+        return "; ".join(dict.fromkeys(filter(None, told)))
+
+    @property
+    def _reasons(self) -> list[str]:
+        return [
             f"{name} has not run" if step.state == "absent" else step.why
             for name, step in self.steps.items()
             if step.state != "current"
         ]
-        return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def period_statuses(settings: Settings, definition: Definition) -> list[PeriodStatus]:
@@ -65,7 +81,10 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
     inventory = Inventory.read(lake, settings, definition)
     unfinished = _unfinished(lake, definition.name, ledger)
     touched = {period for periods in unfinished.values() for period in periods}
-    known = sorted({*inventory.periods(), *ledger.of("ingest"), *ledger.of("derive"), *touched})
+    refusals = last_refusals(lake, definition.name, ledger)
+    known = sorted(
+        {*inventory.periods(), *ledger.of("ingest"), *ledger.of("derive"), *touched, *_recent(refusals.values())}
+    )
     statuses: list[PeriodStatus] = []
     for period in known:
         status = PeriodStatus(definition.name, period)
@@ -77,8 +96,16 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
                 why = f"{step} stopped in the middle; the last good version is read, run {step} again"
                 status.steps[step] = StepState("unfinished", why)
         status.counts = _counts(ledger, period)
+        status.files = len(inventory.files_of(period))
+        status.refusal = newest(refusals, period, definition.steps)
         statuses.append(status)
     return statuses
+
+
+def _recent(refusals: Iterable[Refusal]) -> set[str]:
+    """Their periods: where nothing else is known of one, it may have been a slip, and is not shown for ever."""
+    since = datetime.now(UTC) - _SHOWN_FOR
+    return {refusal.period for refusal in refusals if refusal.time > since}
 
 
 def _unfinished(lake: Lake, archive: str, ledger: Ledger) -> dict[str, set[str]]:
@@ -98,7 +125,7 @@ def _ingest_state(definition: Definition, ledger: Ledger, inventory: Inventory, 
     published = ledger.of("ingest").get(period)
     files = inventory.files_of(period)
     if published is None:
-        return StepState("absent", "raw files are there; nothing is ingested")
+        return StepState("absent", "raw files are there; nothing is ingested" if files else "")
     # Raw files may be cleared away after ingestion: only files that are there and differ tell of a change.
     changed = files and published.input_fingerprints["files"] != files_fingerprint(files)
     if changed or {file.name for file in inventory.unknown} & set(published.details["files"]):

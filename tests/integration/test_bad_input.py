@@ -198,6 +198,11 @@ def test_a_bad_file_is_refused_by_name_and_the_last_version_stays(
     assert "Traceback" not in answer.err
     if how != "header_only":
         assert changed.name in answer.err
+    (status,) = home.command("status", archive, "--format", "json").rows
+    assert message in status["refusal"] and status["refusal_step"] == "ingest"
+    if how == "header_only":  # what failed is a check: its row is shown
+        (row,) = home.sql(status["refusal_command"].split('"')[1])
+        assert message in row["expectation"] and row["period"] == period
     assert home.sql(f"select * from {archive}.raw order by file, row") == before
 
 

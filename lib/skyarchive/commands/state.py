@@ -1,7 +1,7 @@
 """What there is and how it stands: archives, status, docs, jars."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from skyarchive.definition import Definition
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.output import message, render
 from skyarchive.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from skyarchive.refusals import Refusal
 
 
 def register(app: typer.Typer) -> None:
@@ -41,10 +44,11 @@ def status(
     ] = None,
     format: FormatOption = "table",
 ) -> None:
-    """Show every period: absent, current, stale (and why) or unfinished, with rows and versions.
+    """Show every period: absent, current, stale (and why), unfinished or refused, with rows and versions.
 
     absent: there are raw files, nothing is ingested. stale: its input changed; `refresh` mends it.
     unfinished: a step has not run or stopped in the middle; `run` or `refresh` finishes it.
+    refused: a step refused it and has never published it; why says when, why, and what shows more.
 
     Example: skyarchive status nba
     """
@@ -65,8 +69,9 @@ def status(
             broken.append(str(error))
             continue
         for found in statuses:
-            columns = ["archive", "period", "state", *found.counts, "why"]
-            rows.append((name, found.period, found.state, *found.counts.values(), found.why))
+            more = {} if format == "table" else _described(found.refusal)
+            columns = ["archive", "period", "state", *found.counts, "why", *more]
+            rows.append((name, found.period, found.state, *found.counts.values(), found.why, *more.values()))
     if not rows and format == "table" and not broken:
         if not waiting:
             _say_nothing_there(settings, archive)
@@ -74,6 +79,16 @@ def status(
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
         raise SkyarchiveError("\n".join(broken))
+
+
+def _described(refusal: "Refusal | None") -> dict[str, Any]:
+    """The last refusal in fields, for programs."""
+    return {
+        "refusal_step": refusal and refusal.step,
+        "refusal_time": refusal and refusal.time,
+        "refusal": refusal and refusal.sentence,
+        "refusal_command": refusal and refusal.command,
+    }
 
 
 def _say_nothing_there(settings: Settings, archive: str | None) -> None:

@@ -113,7 +113,8 @@ def _say_new(archive: str) -> None:
     from skyarchive.status import period_statuses
 
     settings = load_settings()
-    new = [it.period for it in period_statuses(settings, Catalog(settings).get(archive)) if it.state == "absent"]
+    statuses = period_statuses(settings, Catalog(settings).get(archive))
+    new = [it.period for it in statuses if it.files and it.steps["ingest"].state == "absent"]
     if new:
         periods = new[0] if len(new) == 1 else f"{new[0]}..{new[-1]}"
         message(f"{archive}: not ingested yet: {periods}; run: skyarchive run {archive} --periods {periods}")
