@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from skyarchive.jars import delta_jars
 from skyarchive.settings import Settings
@@ -154,15 +154,29 @@ def _configuration(settings: Settings) -> dict[str, str]:
 
 @contextmanager
 def _stderr_into(log: Path) -> Iterator[None]:
-    """While open, this process's stderr is the log file: the JVM and its workers inherit it for life."""
+    """While open, this process's stderr is the log file: the JVM and its workers inherit it for life. What Python
+    says meanwhile, above all that it is still at it, goes where it went."""
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stderr.flush()
     kept = os.dup(2)
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    before, follows = sys.stderr, _writes_to(sys.stderr, 2)
     try:
         os.dup2(target, 2)
+        if follows:
+            sys.stderr = os.fdopen(os.dup(kept), "w", buffering=1, encoding=before.encoding, errors=before.errors)
         yield
     finally:
+        if follows:
+            sys.stderr.close()
+            sys.stderr = before
         os.dup2(kept, 2)
         os.close(kept)
         os.close(target)
+
+
+def _writes_to(stream: TextIO, handle: int) -> bool:
+    try:
+        return stream.fileno() == handle
+    except (OSError, ValueError):  # it is kept in memory
+        return False
