@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyarchive.errors import NotPublishedError, QualityError
-from skyarchive.lock import writing
 from skyarchive.positions import misjudged, positions_at
 from skyarchive.publishing import Run
 from skyarchive.workshop import Workshop
@@ -102,5 +101,5 @@ def _keep(workshop: Workshop, report: Report) -> None:
             "observed": f"{len(looked_at)} looked at, {len(wrong)} wrong",
             "sample": json.dumps([f"{name} at {snapshot}" for snapshot in wrong for name in wrong[snapshot]][:_SHOWN]),
         })  # fmt: skip
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.noting():
         workshop.tables.note("quality", rows, run.commit(sorted({row["period"] for row in rows})))

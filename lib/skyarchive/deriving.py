@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
+from skyarchive.keeping import Kept, keeping
 from skyarchive.ledger import Ledger
-from skyarchive.lock import writing
 from skyarchive.names import sql_text
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
@@ -29,7 +29,7 @@ def derive_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     """Derive the periods; neighbours go together in one run. A period whose start is not there is refused."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.computing():
         workshop.tables.discard_unpublished()
         for chain in chains(workshop.ledger(), periods):
             try:
@@ -90,8 +90,7 @@ def _derive(run: Run, start: _Start, periods: list[str], outcome: Outcome) -> No
     run.input_versions = {"raw": start.ledger.versions["raw"]}
     if start.carry is not None:
         run.input_versions["carry"] = start.ledger.versions["carry"]
-    kept: list[DataFrame] = []
-    try:
+    with keeping() as kept:
         with run.phase("computing", periods):
             results = _Results.of(run, start, periods, kept)
         with run.phase("checking", periods):
@@ -103,9 +102,6 @@ def _derive(run: Run, start: _Start, periods: list[str], outcome: Outcome) -> No
         if good:
             run.publish(_records(run, start, results, good))
             outcome.published += good
-    finally:
-        for frame in kept:
-            frame.unpersist()
 
 
 @dataclass
@@ -119,17 +115,15 @@ class _Results:
     """By table, then period: rows and fingerprint."""
 
     @classmethod
-    def of(cls, run: Run, start: _Start, periods: list[str], kept: list[DataFrame]) -> "_Results":
+    def of(cls, run: Run, start: _Start, periods: list[str], kept: Kept) -> "_Results":
         tables, definition = run.workshop.tables, run.workshop.definition
         rows = tables.read("raw", start.ledger.versions["raw"], periods).where(definition.counts)
-        chain = Chain(definition, periods, rows, start.carry, start.next_snapshot, start.last_time)
+        chain = Chain(definition, periods, rows, start.carry, start.next_snapshot, start.last_time, kept)
         derived = derive_chain(chain)
-        updates = derived.updates.persist()
-        kept += [derived.snapshots, updates]
+        updates = kept.keep(derived.updates)
         derived = Derived(derived.snapshots, updates, derived.objects, derived.states, derived.rows_without_position)
         summary = _summarised(chain, derived)
-        carry = _with_own_rows(chain, derived.states, summary, tables.contract("carry").columns).persist()
-        kept.append(carry)
+        carry = kept.keep(_with_own_rows(chain, derived.states, summary, tables.contract("carry").columns))
         content = [c for c in carry.columns if c not in ("period", "fingerprint")]
         fingerprints = {
             "carry": fingerprints_by_period(carry, content),

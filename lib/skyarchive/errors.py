@@ -31,3 +31,7 @@ class NotPublishedError(SkyarchiveError):
 
 class LockError(SkyarchiveError):
     """Another writer holds the archive."""
+
+
+class SparkError(SkyarchiveError):
+    """Spark is not there, or went away: later it may be."""

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
 from skyarchive.frequent_checks import FIGURES, judge
+from skyarchive.keeping import Kept, keeping
 from skyarchive.ledger import Ledger
-from skyarchive.lock import writing
 from skyarchive.looking_back import frequent_inputs, looked_into
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
@@ -34,7 +34,7 @@ def frequent_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     skylines are not there, or no longer fit its updates, is refused."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.computing():
         workshop.tables.discard_unpublished()
         ledger = workshop.ledger()
         back = {period: looked_into(workshop.definition, ledger, period) for period in sorted(periods)}
@@ -82,8 +82,7 @@ class _Results:
 def _compute(run: Run, ledger: Ledger, back: dict[str, list[str]], buckets: int, outcome: Outcome) -> None:
     run.input_versions = {table: ledger.versions[table] for table in ("skyline", "snapshots")}
     periods = list(back)
-    kept: list[DataFrame] = []
-    try:
+    with keeping() as kept:
         with run.phase("computing", periods):
             results = _results(run, back, buckets, kept)
         with run.phase("checking", periods):
@@ -96,18 +95,14 @@ def _compute(run: Run, ledger: Ledger, back: dict[str, list[str]], buckets: int,
         if good:
             run.publish({period: _record(run, ledger, results, period, back[period]) for period in good})
             outcome.published += good
-    finally:
-        for frame in kept:
-            frame.unpersist()
 
 
-def _results(run: Run, back: dict[str, list[str]], buckets: int, kept: list[DataFrame]) -> _Results:
+def _results(run: Run, back: dict[str, list[str]], buckets: int, kept: Kept) -> _Results:
     workshop, queries, reached = run.workshop, run.workshop.definition.frequent, _all_reached(back)
     spans = _spans(run, list(back))
     members = workshop.tables.read("skyline", run.input_versions["skyline"], reached)
     columns = list(workshop.tables.contract(STEP).columns)
-    frame = with_frequent_intervals(members, queries, spans, buckets).select(*columns).persist()
-    kept.append(frame)
+    frame = kept.keep(with_frequent_intervals(members, queries, spans, buckets).select(*columns))
     found: pa.Table = frame.toArrow()
     judged = judge(workshop.lake, workshop.archive, run.input_versions, queries, spans, reached, found)
     return _Results(frame, fingerprints_by_period(frame, columns), judged)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from skyarchive.errors import InputError
 from skyarchive.fingerprints import content_sums, fingerprint_of
 from skyarchive.inventory import Inventory, looked_into
-from skyarchive.lock import writing
+from skyarchive.keeping import Kept, keeping
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
@@ -32,7 +32,7 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     """Ingest the periods in one run; those that cannot be are refused with a reason, the others published."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.computing():
         workshop.tables.discard_unpublished()
         inventory = looked_into(workshop)
         run = Run(workshop, STEP, {"max_refused_share": workshop.definition.max_refused_share})
@@ -85,8 +85,7 @@ class _Summary:
 def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
     workshop = run.workshop
     files = sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda f: f.name)
-    kept: list[DataFrame] = []
-    try:
+    with keeping() as kept:
         with run.phase("reading", periods):
             rows = _rows_of(run, files, inventory, periods, kept)
             accepted = rows.where("_reason is null")
@@ -104,14 +103,9 @@ def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome
         if good:
             run.publish({period: _record(run, summaries[period], inventory, period) for period in good})
             outcome.published = good
-    finally:
-        for frame in kept:
-            frame.unpersist()
 
 
-def _rows_of(
-    run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: list[DataFrame]
-) -> DataFrame:
+def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: Kept) -> DataFrame:
     """The judged rows of the periods, persisted; what is refused says why."""
     spark, definition = run.workshop.spark, run.workshop.definition
     held = [(file.name, inventory.periods_of(file)) for file in files]
@@ -120,14 +114,11 @@ def _rows_of(
     known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
     placed = judged.join(holds, "_source").withColumn("_unplaced", ~known)
     placed = placed.withColumn("period", F.when(known, F.col("period")).otherwise(F.col("_held")[0]))
-    rows = placed.where(F.col("period").isin(periods)).drop("_held").persist()
-    kept.append(rows)
+    rows = kept.keep(placed.where(F.col("period").isin(periods)).drop("_held"))
     if definition.record_key:
-        repeated = repeated_records(rows, definition).persist()
-        kept.append(repeated)
+        repeated = kept.keep(repeated_records(rows, definition))
         if not repeated.isEmpty():
-            rows = with_repeats_refused(rows, repeated, definition).persist()
-            kept.append(rows)
+            rows = kept.keep(with_repeats_refused(rows, repeated, definition))
     return rows
 
 

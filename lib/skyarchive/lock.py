@@ -18,23 +18,25 @@ _REMIND = 15.0
 
 
 @contextmanager
-def writing(settings: Settings, archive: str, say: Callable[[str], None]) -> Iterator[None]:
+def writing(settings: Settings, archive: str, say: Callable[[str], None], note: str = "") -> Iterator[str]:
     """Hold the archive for writing. The operating system lets go of it when the process ends, however it does.
 
-    On a warehouse that is not a folder Delta's own commits decide between two writers.
+    Gives the note of the last holder if that one was killed. On a warehouse that is not a folder Delta's own commits
+    decide between two writers.
     """
     if "://" in settings.warehouse:
-        yield
+        yield ""
         return
     path = Path(settings.warehouse) / archive / LOCK_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+", encoding="utf-8") as lock:
         _wait_for(lock.fileno(), path, settings.lock_wait, archive, say)
+        left = _lines(path)[1]
         lock.truncate(0)
-        lock.write(f"process {os.getpid()} ({Path(sys.argv[0]).name}) since {time.strftime('%H:%M:%S')}")
+        lock.write(f"process {os.getpid()} ({Path(sys.argv[0]).name}) since {time.strftime('%H:%M:%S')}\n{note}")
         lock.flush()
         try:
-            yield
+            yield left
         finally:
             lock.truncate(0)
 
@@ -48,7 +50,7 @@ def _wait_for(handle: int, path: Path, seconds: float, archive: str, say: Callab
             return
         except BlockingIOError:
             waited = time.monotonic() - began
-        holder = path.read_text(encoding="utf-8") or "another process"
+        holder = _lines(path)[0] or "another process"
         if waited >= seconds:
             raise LockError(
                 f"{archive} is being written by {holder}; gave up after {waited:.0f} s. Try again when it is done, "
@@ -58,3 +60,9 @@ def _wait_for(handle: int, path: Path, seconds: float, archive: str, say: Callab
             say(f"{archive} is being written by {holder}; waiting (at most {seconds:.0f} s) ...")
             reminded = waited
         time.sleep(_LOOK_AGAIN)
+
+
+def _lines(path: Path) -> tuple[str, str]:
+    """Who holds the archive, and its note."""
+    holder, _, note = path.read_text(encoding="utf-8").partition("\n")
+    return holder, note

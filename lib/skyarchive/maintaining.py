@@ -12,7 +12,6 @@ from deltalake import CommitProperties, DeltaTable
 
 from skyarchive.errors import SettingError
 from skyarchive.lake import UNVERSIONED
-from skyarchive.lock import writing
 from skyarchive.publishing import PeriodRecord, Run
 from skyarchive.tables import RETENTION_DAYS
 from skyarchive.workshop import Workshop
@@ -46,7 +45,7 @@ def maintain(workshop: Workshop, keep_days: int = RETENTION_DAYS) -> list[Care]:
             "published results. Give a longer time."
         )
     archive, lake = workshop.archive, workshop.lake
-    with writing(workshop.settings, archive, workshop.progress.say):
+    with workshop.noting():
         workshop.tables.discard_unpublished()
         run = Run(workshop, STEP, {"keep_days": keep_days})
         commit = CommitProperties(custom_metadata={"userMetadata": run.commit([]).metadata()})

@@ -13,7 +13,6 @@ from skyarchive.frequency import THETA_PLACES, asked_query
 from skyarchive.kernels.monitoring.feed import Feed, LogFeed
 from skyarchive.kernels.monitoring.replaying import EXACT, Query, Replay, Result, replay
 from skyarchive.kernels.monitoring.workloads import Workload
-from skyarchive.lock import writing
 from skyarchive.positions import directions
 from skyarchive.progress import Progress
 from skyarchive.publishing import PeriodRecord, Run, span
@@ -174,7 +173,7 @@ def _keep(run: Run, log: UpdateLog, study: Study) -> None:
         "reason": study.reason,
     }
     rows = [common | row for row in study.rows]
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.noting():
         workshop.tables.discard_unpublished()
         workshop.tables.note(TABLE, rows, run.commit(periods))
         run.output_versions = {TABLE: workshop.lake.open(workshop.archive, TABLE).version()}

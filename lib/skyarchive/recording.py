@@ -11,9 +11,9 @@ from skyarchive.definition import Definition
 from skyarchive.deriving import chains
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
+from skyarchive.keeping import Kept, keeping
 from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.ledger import Ledger
-from skyarchive.lock import writing
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.record_checks import FIGURES, Answers, Judged, judge
@@ -36,7 +36,7 @@ def external_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     ones, are computed, too: what is unbeaten up to a period cannot be known without them."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.computing():
         workshop.tables.discard_unpublished()
         ledger = workshop.ledger()
         for chain in chains(ledger, _with_earlier(workshop.definition, ledger, periods)):
@@ -114,8 +114,7 @@ def _compute(workshop: Workshop, ledger: Ledger, periods: list[str], outcome: Ou
         run.input_versions[STEP] = ledger.versions[STEP]
         if needs_carry(workshop.definition):
             run.input_versions["carry"] = ledger.versions["carry"]
-    kept: list[DataFrame] = []
-    try:
+    with keeping() as kept:
         with run.phase("computing", periods):
             results = _results(run, ledger, periods, own, start, kept)
         with run.phase("checking", periods):
@@ -129,9 +128,6 @@ def _compute(workshop: Workshop, ledger: Ledger, periods: list[str], outcome: Ou
         if good:
             run.publish(_publication(run, ledger, results, good))
             outcome.published += good
-    finally:
-        for frame in kept:
-            frame.unpersist()
 
 
 def _records(workshop: Workshop, ledger: Ledger, periods: list[str]) -> tuple[DataFrame, DataFrame | None]:
@@ -154,15 +150,14 @@ def _plan(definition: Definition, ledger: Ledger, periods: list[str], own: DataF
 
 
 def _results(
-    run: Run, ledger: Ledger, periods: list[str], own: DataFrame, start: DataFrame | None, kept: list[DataFrame]
+    run: Run, ledger: Ledger, periods: list[str], own: DataFrame, start: DataFrame | None, kept: Kept
 ) -> _Results:
     workshop = run.workshop
     external = workshop.definition.external
     assert external is not None
     frame = unbeaten_so_far(own, start, periods, external.preferences(), run.parameters["plan"])
     columns = workshop.tables.contract(STEP).columns
-    frame = frame.select(*columns).persist()
-    kept.append(frame)
+    frame = kept.keep(frame.select(*columns))
     fingerprints = fingerprints_by_period(frame, [column for column in columns if column != "period"])
     raw = workshop.tables.read("raw", ledger.versions["raw"], periods)
     answers = Answers.of(frame, start, own, raw, periods)

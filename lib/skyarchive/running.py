@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from skyarchive.definition import Definition
-from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError
+from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError, SparkError
 from skyarchive.inventory import Inventory, looked_into
-from skyarchive.lock import writing
 from skyarchive.publishing import Outcome
 from skyarchive.refusing import keep_failure, keep_refusals
 from skyarchive.selection import Selection
@@ -71,7 +70,7 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
     began = datetime.now(UTC)
     try:
         outcome = _RUN[step](workshop, periods)
-    except LockError:
+    except (LockError, SparkError):
         raise  # says nothing of the periods
     except Exception as error:
         keep_failure(workshop, step, periods, began, error)
@@ -113,7 +112,7 @@ def _whole_inventory(workshop: Workshop) -> Inventory:
     """The inventory with every file looked into that has to be."""
     inventory = Inventory.read(workshop.lake, workshop.settings, workshop.definition)
     if inventory.unknown:
-        with writing(workshop.settings, workshop.archive, workshop.progress.say):
+        with workshop.computing():
             inventory = looked_into(workshop)
     return inventory
 

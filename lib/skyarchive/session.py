@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from skyarchive.connecting import CONNECT, SESSION_TIMEOUT, connected_session, master_there
 from skyarchive.jars import delta_jars
 from skyarchive.settings import Settings
 
@@ -36,6 +37,24 @@ _EVERYWHERE = {
     # Min/max pruning of cached frames forgets that NaN is above every number: `x > 1e308` would find none.
     "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",
 }
+# What a JVM remembers of jobs that have ended, for pages that nobody opens: a thousand plans of each kind by default.
+_SHORT_MEMORY = {
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.sql.connect.ui.retainedSessions": "20",
+    "spark.sql.connect.ui.retainedStatements": "20",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "500",
+}
+# A server lives for months and its clients may be killed at any moment. What they leave goes with their sessions.
+_SERVING = {
+    "spark.connect.session.manager.defaultSessionTimeout": f"{SESSION_TIMEOUT:.0f}s",
+    "spark.connect.session.manager.maintenanceInterval": "15s",
+    "spark.connect.execute.manager.detachedTimeout": "60s",  # longer than our clients try to come back
+    "spark.connect.execute.manager.abandonedTombstonesSize": "100",
+    # Checkpoints, broadcasts and shuffles of a session that has gone are only removed after a full collection.
+    "spark.cleaner.periodicGC.interval": "10min",
+}
 _CONNECTED = {
     "spark.sql.session.timeZone": "UTC",
     # We bring no files or classes of our own. Isolated, every session starts Python workers of its own, which import
@@ -59,11 +78,8 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    if settings.master.startswith("sc://"):
-        connection = SparkSession.builder.remote(settings.master).appName(app)
-        for key, value in _CONNECTED.items():
-            connection = connection.config(key, value)
-        return connection.getOrCreate()
+    if settings.master.startswith(CONNECT):
+        return connected_session(settings.master, app, _CONNECTED)
 
     builder = SparkSession.builder.appName(app)
     if _SUBMITTED in os.environ:
@@ -79,11 +95,11 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     if _is_local(settings):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if verbose:
-        with _nothing_left_behind():
+        with _nothing_left_behind(), master_there(settings.master):
             return builder.getOrCreate()
     for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
-    with _stderr_into(settings.log_file), _nothing_left_behind():
+    with _stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
         session = builder.getOrCreate()
     return session
 
@@ -135,11 +151,11 @@ def _is_local(settings: Settings) -> bool:
 
 def server_configuration(settings: Settings) -> dict[str, str]:
     """What a Spark Connect server must be started with, as its clients cannot say it."""
-    return _configuration(settings) | {"spark.master": settings.master}
+    return _configuration(settings) | _SERVING | {"spark.master": settings.master}
 
 
 def _configuration(settings: Settings) -> dict[str, str]:
-    conf = dict(_EVERYWHERE)
+    conf = _EVERYWHERE | _SHORT_MEMORY
     conf["spark.python.daemon.module"] = "skyarchive.worker_daemon"
     conf["spark.jars"] = ",".join(str(jar) for jar in delta_jars(settings))
     conf["spark.driver.memory"] = settings.driver_memory

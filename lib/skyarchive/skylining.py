@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
+from skyarchive.keeping import Kept, keeping
 from skyarchive.kernels.timeline import Method
 from skyarchive.ledger import Ledger
-from skyarchive.lock import writing
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.session import fitting_work
@@ -32,7 +32,7 @@ def skyline_periods(workshop: Workshop, periods: list[str], method: Method = "wi
     there or no longer fits what came before is refused."""
     preload(workshop.settings.master)
     outcome = Outcome(STEP)
-    with writing(workshop.settings, workshop.archive, workshop.progress.say):
+    with workshop.computing():
         workshop.tables.discard_unpublished()
         ledger = workshop.ledger()
         ready = []
@@ -82,8 +82,7 @@ class _Results:
 
 def _compute(run: Run, ledger: Ledger, periods: list[str], method: Method, outcome: Outcome) -> None:
     run.input_versions = {table: ledger.versions[table] for table in ("updates", "snapshots", "carry")}
-    kept: list[DataFrame] = []
-    try:
+    with keeping() as kept:
         with run.phase("computing", periods):
             results = _results(run, ledger, periods, method, kept)
         with run.phase("checking", periods):
@@ -96,20 +95,16 @@ def _compute(run: Run, ledger: Ledger, periods: list[str], method: Method, outco
         if good:
             run.publish({period: _record(run, ledger, results, period) for period in good})
             outcome.published += good
-    finally:
-        for frame in kept:
-            frame.unpersist()
 
 
-def _results(run: Run, ledger: Ledger, periods: list[str], method: Method, kept: list[DataFrame]) -> _Results:
+def _results(run: Run, ledger: Ledger, periods: list[str], method: Method, kept: Kept) -> _Results:
     workshop = run.workshop
     before = {period: ledger.period_before(period) for period in periods}
-    log = _log(workshop, ledger, before)
+    log = _log(workshop, ledger, before, kept)
     parts = cut(log, {period: ledger.of("derive")[period].rows_out for period in periods}, _part_size(run, ledger))
     found_by = partial(part_intervals, method=method)
     columns = workshop.tables.contract("skyline").columns
-    frame = clipped(membership(log, parts, found_by), log).select(*columns).persist()
-    kept.append(frame)
+    frame = kept.keep(clipped(membership(log, parts, found_by), log).select(*columns))
     found = frame.toArrow()
     judged = judge(workshop.lake, workshop.definition, run.input_versions, before, found)
     return _Results(frame, found, parts, fingerprints_by_period(frame, list(frame.columns)), judged)
@@ -120,7 +115,7 @@ def _part_size(run: Run, ledger: Ledger) -> int:
     return max(run.workshop.settings.part_updates, _MOVES_PER_OBJECT * objects)
 
 
-def _log(workshop: Workshop, ledger: Ledger, before: dict[str, str | None]) -> Log:
+def _log(workshop: Workshop, ledger: Ledger, before: dict[str, str | None], kept: Kept) -> Log:
     tables, periods = workshop.tables, list(before)
     attributes = workshop.definition.attributes
     earlier = [(start, period) for period, start in before.items() if start is not None]
@@ -132,7 +127,7 @@ def _log(workshop: Workshop, ledger: Ledger, before: dict[str, str | None]) -> L
     return Log(
         updates=tables.read("updates", ledger.versions["updates"], periods),
         carry=carry.select(F.col("next_period").alias("period"), "object", *attributes),
-        snapshots=tables.read("snapshots", ledger.versions["snapshots"], periods).persist(),
+        snapshots=kept.keep(tables.read("snapshots", ledger.versions["snapshots"], periods)),
         attributes=attributes,
     )
 

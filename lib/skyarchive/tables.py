@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skyarchive.contracts import TableContract, table_contract
 from skyarchive.definition import Definition
-from skyarchive.errors import SchemaError
+from skyarchive.errors import LockError, SchemaError
 from skyarchive.lake import UNVERSIONED, Lake
 from skyarchive.names import periods_predicate
 from skyarchive.settings import Settings
@@ -110,7 +110,7 @@ class Tables:
                 continue
             # Version 0 is the empty table: its creation writes no rows.
             last_good = max(published.get(table, {0}))
-            self._spark.sql(f"restore table delta.`{self._path(table)}` to version as of {last_good}")
+            self._lake.open(archive, table).restore(last_good)
             discarded.append(table)
         return discarded
 
@@ -118,8 +118,16 @@ class Tables:
         contract = self.contract(table)
         self._ensure(contract)
         writer = contract.conform(frame).write.format("delta").mode(mode)
+        before = self._lake.open(self._definition.name, table).version()
         writer.option("userMetadata", commit.metadata()).options(**options).save(self._path(table))
-        return self._lake.open(self._definition.name, table).version()
+        version, made = self._lake.last_commit(self._definition.name, table)
+        if version != before and (version, made.get("run_id")) != (before + 1, commit.run_id):  # no rows: no commit
+            # A killed writer's Spark may outlive it, and the archive's lock, by a moment.
+            raise LockError(
+                f"{self._definition.name}.{table} was written by another process as well; nothing was published. Run "
+                "this again: it discards both."
+            )
+        return version
 
     def _ensure(self, contract: TableContract) -> None:
         """Make the table if it is not there; if it is, its columns must be the contract's."""

@@ -2,15 +2,19 @@
 
 import hashlib
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skyarchive
+from skyarchive.connecting import CONNECT, end_connection, losses_told, release_left, session_key
 from skyarchive.definition import Definition
 from skyarchive.lake import Lake
 from skyarchive.ledger import Ledger
+from skyarchive.lock import writing
 from skyarchive.progress import Progress
 from skyarchive.settings import Settings
 
@@ -62,10 +66,35 @@ class Workshop:
 
         return Tables(self.settings, self.definition, lambda: self.spark)
 
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Hold the archive for work that Spark does. A Spark elsewhere comes first: one that is absent, or slow to
+        answer, must not keep others from the archive. Our own cannot be absent, and starts when the work turns out to
+        need it."""
+        note = ""
+        if not self.settings.master.startswith("local"):
+            session = self.spark
+            note = session_key(session) if self._is_remote else ""
+        with losses_told(self.settings.master), self.noting(note):
+            yield
+
+    @contextmanager
+    def noting(self, note: str = "") -> Iterator[None]:
+        """Hold the archive for work that needs no Spark."""
+        with writing(self.settings, self.archive, self.progress.say, note) as left:
+            if left and self._is_remote:
+                # Killed, that process could not end what the server was doing for it: writing these tables, perhaps.
+                release_left(self.settings.master, left)
+            yield
+
+    @property
+    def _is_remote(self) -> bool:
+        return self.settings.master.startswith(CONNECT)
+
     def close(self) -> None:
         """Ends Spark, if it was started."""
         if self._spark is not None:
-            self._spark.stop()
+            end_connection(self._spark) if self._is_remote else self._spark.stop()
             self._spark = None
 
     def ledger(self) -> Ledger:

@@ -21,9 +21,9 @@ def derive_career(chain: Chain) -> Derived:
     """One snapshot per game; an object's position is its career up to and with that game."""
     method = chain.definition.derive
     assert isinstance(method, Career)
-    snapshots = numbered_snapshots(chain, method.order).persist()
+    snapshots = chain.kept.keep(numbered_snapshots(chain, method.order))
     games = at_snapshots(chain, snapshots, method.order)
-    careers = games.transform(with_totals, chain, method).transform(with_positions, chain, method).persist()
+    careers = chain.kept.keep(games.transform(with_totals, chain, method).transform(with_positions, chain, method))
     state = list(method.state_columns(chain.definition.attributes))
     return Derived(
         snapshots,

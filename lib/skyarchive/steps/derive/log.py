@@ -23,7 +23,7 @@ def derive_log(chain: Chain) -> Derived:
     """Each row sets its object's position; a missing attribute or `gone` means it is not there."""
     method = chain.definition.derive
     assert isinstance(method, UpdateLog | FullSnapshots)
-    snapshots = numbered_snapshots(chain, method.order).persist()
+    snapshots = chain.kept.keep(numbered_snapshots(chain, method.order))
     rows = at_snapshots(chain, snapshots, method.order)
     if not set(chain.definition.record_key) <= {chain.definition.object.column, *method.order.identity}:
         rows = rows.transform(with_one_row_each)
@@ -41,7 +41,7 @@ def derive_log(chain: Chain) -> Derived:
     )
     if isinstance(method, FullSnapshots):
         positions = positions.transform(with_absences, chain, snapshots)
-    history = _with_start(positions, chain).persist()
+    history = chain.kept.keep(_with_start(positions, chain))
     states = states_at_ends(chain, history, chain.attributes).where(F.col(chain.attributes[0]).isNotNull())
     missing = rows.where(~whole & ~leaves).groupBy("period").agg(F.count("*").alias("rows"))
     return Derived(

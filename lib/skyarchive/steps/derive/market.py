@@ -32,11 +32,11 @@ def derive_market(chain: Chain) -> Derived:
     method = chain.definition.derive
     assert isinstance(method, MarketModel)
     order = Order(by=[method.date])
-    snapshots = numbered_snapshots(chain, order).persist()
+    snapshots = chain.kept.keep(numbered_snapshots(chain, order))
     rows = at_snapshots(chain, snapshots, order)
-    quotes = rows.transform(with_returns, chain, method).transform(with_market_returns).persist()
+    quotes = chain.kept.keep(rows.transform(with_returns, chain, method).transform(with_market_returns))
     ends = _period_ends(snapshots, chain)
-    derived = _by_buckets(quotes, chain, method, ends).persist()
+    derived = chain.kept.keep(_by_buckets(quotes, chain, method, ends))
     updates = derived.where(F.col("place") == BEFORE).withColumn("gone", F.col("beta").isNull())
     states = derived.where(F.col("place") != BEFORE).join(F.broadcast(chain.period_order()), "place")
     return Derived(

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from skyarchive.definition import Definition
 from skyarchive.derivation import Order
+from skyarchive.keeping import Kept
 
 BEFORE = -1
 """Snapshot number of the states that a chain starts from: before all of its own."""
@@ -26,6 +27,8 @@ class Chain:
     next_snapshot: int
     last_time: datetime | None
     """Time of the last snapshot before the chain."""
+    kept: Kept
+    """Holds what is used several times."""
 
     @property
     def attributes(self) -> list[str]:

@@ -21,9 +21,9 @@ def derive_traffic(chain: Chain) -> Derived:
     method = chain.definition.derive
     assert isinstance(method, Traffic)
     days = _Days(chain, method)
-    snapshots = days.snapshots().persist()
-    events = connection_events(chain, method).transform(days.placed).persist()
-    counts = _running_counts(events, chain).persist()
+    snapshots = chain.kept.keep(days.snapshots())
+    events = chain.kept.keep(connection_events(chain, method).transform(days.placed))
+    counts = chain.kept.keep(_running_counts(events, chain))
     alive = F.greatest(*(F.col(a) for a in chain.attributes)) > 0
     positions = counts.select(
         "object", "snapshot", "place", *(F.when(alive, F.col(a)).alias(a) for a in chain.attributes)

@@ -1,0 +1,189 @@
+"""The way to a Spark that runs elsewhere: whether it is there is asked first, within seconds, and a session on a Spark
+Connect server is kept alive while this process lives and given back at its end."""
+
+import atexit
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from skyarchive.errors import SettingError, SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONNECT = "sc://"
+_PATIENCE = 6.0
+"""Seconds in which a server must say something: a program that waits for it has ended within ten."""
+_BEAT = 30.0
+"""Seconds between signs of life. A server of ours closes a session after ten times that without any."""
+SESSION_TIMEOUT = 10 * _BEAT
+_RETRIES, _LONGEST = 7, 10_000
+"""How often, and at most how many milliseconds between: half a minute. PySpark's own retries go on for ten, though a
+server that was away for that long has lost our session."""
+_LOST = ("UNAVAILABLE", "Connection reset", "SESSION_NOT_FOUND", "SESSION_CHANGED", "SESSION_CLOSED", "OPERATION_")
+_SHOWN = 200
+"""Characters of somebody else's error that ours has."""
+_START_IT = "Start it (`python -m skyarchive.orchestration.spark_server` is one)"
+_ELSEWHERE = "set SKYARCHIVE_MASTER to where Spark runs, or to local[*]"
+
+
+def shown(address: str) -> str:
+    """An address without its parameters, one of which is a password."""
+    return address.partition("/;")[0].partition(";")[0]
+
+
+def connected_session(address: str, app: str, settings: dict[str, str]) -> "SparkSession":
+    """A session on the Connect server there, or an error within seconds."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    assert_server_there(address)
+    before: Any = ConnectSession._get_default_session()
+    builder = SparkSession.builder.remote(address).appName(app)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    if session is not before:
+        _cared_for(session)
+    return session
+
+
+def assert_server_there(address: str) -> None:
+    """Ends with a sentence unless a Spark Connect server answers, and answers us."""
+    import grpc
+
+    try:
+        _release(address, "", str(uuid.uuid4()), _PATIENCE)
+    except grpc.RpcError as error:
+        raise SparkError(_absence(shown(address), error.code().name, error.details() or "")) from error
+
+
+def _absence(place: str, code: str, details: str) -> str:
+    if code == "UNAUTHENTICATED":
+        return (
+            f"Spark at {place} does not know our password: give the one that it was started with "
+            f"(SPARK_CONNECT_AUTHENTICATE_TOKEN) in SKYARCHIVE_MASTER, as {place}/;token=PASSWORD."
+        )
+    if code in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
+        return f"No Spark answers at {place}, asked for {_PATIENCE:.0f} s. {_START_IT}, or {_ELSEWHERE}."
+    why = f"{code}: {details}".splitlines()[0]
+    return f"What answers at {place} is no Spark Connect server ({why[:_SHOWN]}); {_ELSEWHERE}."
+
+
+def _release(address: str, user: str, session_id: str, patience: float) -> None:
+    """Gives a session back. To ask for one that is not there costs the server nothing, and tells that it is one."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
+    from pyspark.sql.connect.proto import ReleaseSessionRequest
+    from pyspark.sql.connect.proto.base_pb2_grpc import SparkConnectServiceStub
+
+    try:
+        builder = DefaultChannelBuilder(address)
+    except (PySparkException, ValueError) as error:
+        raise SettingError(
+            f"{shown(address)} is no address of a Spark Connect server: write SKYARCHIVE_MASTER as sc://host:15002 or "
+            "sc://host:15002/;token=PASSWORD."
+        ) from error
+    request = ReleaseSessionRequest(session_id=session_id)
+    request.user_context.user_id = user
+    with closing(builder.toChannel()) as channel:
+        SparkConnectServiceStub(channel).ReleaseSession(
+            request, timeout=patience, wait_for_ready=True, metadata=builder.metadata()
+        )
+
+
+def _cared_for(session: "SparkSession") -> None:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    client: Any = session.client
+    client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST)])
+    threading.Thread(target=_keep_alive, args=(session,), daemon=True, name="sign of life").start()
+    atexit.register(end_connection, session)
+
+
+def _keep_alive(session: Any) -> None:
+    """A step may compute here for minutes, or wait for the archive, and the server must not take it for dead."""
+    resting = threading.Event()
+    while not resting.wait(_BEAT) and not session.is_stopped:
+        with suppress(Exception):  # whoever uses the session will be told
+            session.conf.get("spark.sql.session.timeZone")
+
+
+def end_connection(session: Any) -> None:
+    """Gives the session back with all that the server keeps for it; does not wait for a server that is away."""
+    session.client.set_retry_policies([])
+    if not session.is_stopped:
+        session.stop()
+
+
+def session_key(session: Any) -> str:
+    """What another process needs to give this session back in our place."""
+    return f"{session.client._user_id or ''} {session.session_id}"
+
+
+def release_left(address: str, key: str) -> None:
+    """Gives back the session of a process that was killed: what it had begun stops, what is kept for it goes."""
+    import grpc
+
+    user, _, session_id = key.rpartition(" ")
+    with suppress(grpc.RpcError):
+        _release(address, user, session_id, _PATIENCE)
+
+
+@contextmanager
+def losses_told(address: str) -> Iterator[None]:
+    """While open, an error that comes of a server's end says so."""
+    if not address.startswith(CONNECT):
+        yield
+        return
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    try:
+        yield
+    except PySparkException as error:
+        session: Any = ConnectSession._get_default_session()
+        if not any(sign in str(error) for sign in _LOST):
+            raise
+        if session is not None:
+            end_connection(session)  # else every frame we let go of would look for the server again
+        raise SparkError(
+            f"Spark at {shown(address)} has ended, or lost our session, while it worked for us. What was published "
+            "before stays; run this again when it is back."
+        ) from error
+
+
+@contextmanager
+def master_there(address: str) -> Iterator[None]:
+    """While open, Spark looks for a standalone master, and ends with a sentence if there is none. Where nobody listens
+    that is told within seconds; where who does is no master, Spark itself tries for more than a minute."""
+    if not address.startswith("spark://"):
+        yield
+        return
+    _assert_somebody_listens(address)
+    try:
+        yield
+    except Exception as error:
+        raise SparkError(
+            f"What answers at {address} did not take us on as a Spark master would (more is in the log). Look at its "
+            f"own log, or {_ELSEWHERE}."
+        ) from error
+
+
+def _assert_somebody_listens(address: str) -> None:
+    places = [urlsplit(f"spark://{place}") for place in address.removeprefix("spark://").split(",")]
+    for place in places:
+        try:
+            if place.hostname is None or place.port is None:
+                raise SettingError(f"{address} is no address of a Spark master: write spark://host:7077.")
+            socket.create_connection((place.hostname, place.port), _PATIENCE / len(places)).close()
+            return
+        except ValueError as error:
+            raise SettingError(f"{address} is no address of a Spark master: {error}.") from error
+        except OSError:
+            continue
+    raise SparkError(f"No Spark master answers at {address}. Start it, or {_ELSEWHERE}.")
