@@ -1,6 +1,7 @@
-"""A Spark Connect server of a test's own."""
+"""A Spark Connect server of a test's own, and what is alive in one."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -16,6 +17,27 @@ from skyarchive.settings import Settings
 
 _UP = 120.0
 """Seconds until it must answer."""
+ALIVE = {
+    "cached": "org.apache.spark.sql.execution.CachedData",
+    "sessions": "org.apache.spark.sql.classic.SparkSession",
+    "executions": "org.apache.spark.sql.execution.ui.SQLExecutionUIData",
+}
+MEGABYTE = 1_000_000
+
+
+def alive(pid: int) -> dict[str, int]:
+    """Megabytes after a full collection, and how many there are of what used to stay."""
+    subprocess.run(["jcmd", str(pid), "GC.run"], check=True, capture_output=True)
+    time.sleep(2)  # Spark removes what nobody holds after a collection has told it so
+    histogram = subprocess.run(
+        ["jcmd", str(pid), "GC.class_histogram"], check=True, capture_output=True, text=True
+    ).stdout
+    total = re.search(r"^Total +\d+ +(\d+)", histogram, re.MULTILINE)
+    assert total is not None
+    counted = {
+        name: re.search(rf"^ *\d+: +(\d+) +\d+ +{kind}$", histogram, re.MULTILINE) for name, kind in ALIVE.items()
+    }
+    return {"MB": int(total[1]) // MEGABYTE} | {name: int(found[1]) if found else 0 for name, found in counted.items()}
 
 
 class ConnectServer:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from connect_server import alive
 from dags.conftest import DAYS, GAP, Place, write_day
 
 pytestmark = pytest.mark.slow
@@ -63,6 +65,12 @@ def test_a_correction_refreshes_what_is_stale_and_a_gap_is_skipped(place: Place)
     assert {(row["period"], row["step"]) for row in newest} >= {(DAYS[1], "derive"), (DAYS[1], "skyline")}
     states = json.loads(place.skyarchive("status", "shops", "--format", "json").stdout)
     assert {row["state"] for row in states} == {"current"}
+
+
+@pytest.mark.skipif(shutil.which("jcmd") is None, reason="jcmd, of the JDK, tells what is alive in a JVM")
+def test_the_server_keeps_nothing_of_the_tasks(place: Place) -> None:
+    left = alive(place.airflow._processes["spark"].pid)
+    assert left["cached"] == 0 and left["executions"] <= 25, left
 
 
 def test_a_quality_failure_stops_there_and_tells_why(place: Place) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -14,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Home, make_home
-from connect_server import ConnectServer
+from connect_server import ConnectServer, alive
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,  # a quick look at the private Airflow's server is among the tests of the scheduler
     pytest.mark.skipif(shutil.which("jcmd") is None, reason="jcmd, of the JDK, tells what is alive in a JVM"),
 ]
 PERIODS = ["00000", "00001", "00002"]
@@ -38,27 +37,6 @@ for asked in sys.argv[1:]:
     raise_refusals(run_steps(workshop, Selection(period), steps.split(",")))
     workshop.close()
 """
-ALIVE = {
-    "cached": "org.apache.spark.sql.execution.CachedData",
-    "sessions": "org.apache.spark.sql.classic.SparkSession",
-    "executions": "org.apache.spark.sql.execution.ui.SQLExecutionUIData",
-}
-MEGABYTE = 1_000_000
-
-
-def alive(server: ConnectServer) -> dict[str, int]:
-    """Megabytes after a full collection, and how many there are of what used to stay."""
-    subprocess.run(["jcmd", str(server.pid), "GC.run"], check=True, capture_output=True)
-    time.sleep(2)  # Spark removes what nobody holds after a collection has told it so
-    histogram = subprocess.run(
-        ["jcmd", str(server.pid), "GC.class_histogram"], check=True, capture_output=True, text=True
-    ).stdout
-    total = re.search(r"^Total +\d+ +(\d+)", histogram, re.MULTILINE)
-    assert total is not None
-    counted = {
-        name: re.search(rf"^ *\d+: +(\d+) +\d+ +{kind}$", histogram, re.MULTILINE) for name, kind in ALIVE.items()
-    }
-    return {"MB": int(total[1]) // MEGABYTE} | {name: int(found[1]) if found else 0 for name, found in counted.items()}
 
 
 class Clients:
@@ -101,12 +79,11 @@ def test_runs_and_a_killed_client_leave_nothing_on_the_server(tmp_path: Path) ->
         clients.run(3)
         clients.killed_run(5, 0.3)
         clients.run(1)
-        left = alive(server)
+        left = alive(server.pid)
     # Its own session, its copy for checkpoints, and what a collection has not reached yet.
     assert left["cached"] == 0 and left["sessions"] <= 6 and left["executions"] <= 25, left
 
 
-@pytest.mark.thorough
 def test_memory_stays_level_over_a_hundred_runs_and_twenty_killed_clients(tmp_path: Path) -> None:
     seed = random.randrange(1_000_000)
     print(f"seed {seed}")
@@ -118,7 +95,7 @@ def test_memory_stays_level_over_a_hundred_runs_and_twenty_killed_clients(tmp_pa
             clients.run(5)
             clients.killed_run(chance.randint(2, 14), chance.uniform(0, 1))
             if batch % 2 == 1:
-                levels.append(alive(server))
+                levels.append(alive(server.pid))
                 print(f"after {5 * (batch + 1)} runs and {batch + 1} killed clients: {levels[-1]}", flush=True)
     early, late = levels[1]["MB"], levels[-1]["MB"]
     assert late < 1.15 * early, levels
