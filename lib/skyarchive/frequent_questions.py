@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from skyarchive.errors import NotPublishedError, SettingError
+from skyarchive.errors import SettingError
 from skyarchive.frequency import Query
 from skyarchive.kernels.frequent import frequent_intervals
-from skyarchive.questions import Answer, Moment, Questions
+from skyarchive.moments import Moment
+from skyarchive.questions import Answer, Questions
 
 _SEPARATOR = ".."
+_REACHES = "The window reaches into"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class FrequentQuestions(Questions):
                 f"There is no full window of {query.window} snapshots at {moment}: the first is at {query.window - 1}."
             )
         first = moment.snapshot - query.window + 1
-        periods = self._computed(first, moment.snapshot)
+        periods = self._moments.periods(first, moment.snapshot, _REACHES)
         found = self._rows(
             f"""
             select object, sum(least(last_snapshot, $at) - greatest(first_snapshot, $first) + 1)::bigint as count,
@@ -50,6 +52,7 @@ class FrequentQuestions(Questions):
         names = self._names([row[0] for row in found], moment.period)
         rows = [(item, names.get(item, item), count, count / query.window, now) for item, count, now in found]
         remark = f"{len(rows)} were unbeaten in at least {query.needed} of the {query.window} snapshots up to {moment}."
+        remark += self._moments.outlook(moment)
         return Answer(["object", "name", "count", "share", "unbeaten_now"], rows, remark)
 
     def frequent_over(self, query: Query, over: str | None) -> Answer:
@@ -61,18 +64,19 @@ class FrequentQuestions(Questions):
         own = found[2] >= start.snapshot
         who, begin, until = (column[own] for column in found)
         names = self._names([objects[at] for at in np.unique(who)], end.period)
-        times = self._times([*np.maximum(begin, start.snapshot).tolist(), *until.tolist()])
+        times = self._times([*np.maximum(begin, start.snapshot).tolist(), *until.tolist(), *(until + 1).tolist()])
         rows = []
         for at, opened, closed in zip(who.tolist(), begin.tolist(), until.tolist(), strict=True):
             from_before, opened = opened < start.snapshot, max(opened, start.snapshot)
             rows.append((objects[at], names.get(objects[at], objects[at]), opened, closed, times[opened],
-                         times[closed], closed - opened + 1, from_before, closed == end.snapshot))  # fmt: skip
+                         times[closed], closed - opened + 1, from_before, closed == end.snapshot,
+                         times[closed + 1] if closed < end.snapshot else None))  # fmt: skip
         rows.sort(key=lambda row: (row[2], row[0]))
         columns = ["object", "name", "first_snapshot", "last_snapshot", "first_time", "last_time", "snapshots",
-                   "continued_from", "continues_into"]  # fmt: skip
+                   "continued_from", "continues_into", "until"]  # fmt: skip
         remark = (
             f"From {start} to {end}: {len(np.unique(who))} were at some time unbeaten in at least {query.needed} of "
-            f"the last {query.window} snapshots."
+            f"the last {query.window} snapshots.{self._moments.outlook(end)}"
         )
         return Answer(columns, rows, remark)
 
@@ -102,7 +106,7 @@ class FrequentQuestions(Questions):
         begin, separator, end = (over or _SEPARATOR).partition(_SEPARATOR)
         if not separator:
             raise SettingError(f"--over {over}: write A..B, two snapshot numbers or times; either may be left out.")
-        first = self.moment(begin or str(self._extent()[0]))
+        first = self.moment(begin or str(self._moments.extent()[0]))
         last = self.moment(end or None)
         if first.snapshot > last.snapshot:
             raise SettingError(f"--over {over}: {first} is after {last}.")
@@ -114,26 +118,11 @@ class FrequentQuestions(Questions):
         return max(first, self.moment(str(query.window - 1)), key=lambda moment: moment.snapshot), last
 
     def _assert_window(self, query: Query) -> None:
-        snapshots = self._extent()[1] + 1
+        snapshots = self._moments.extent()[1] + 1
         if query.window > snapshots:
             raise SettingError(
                 f"--window {query.window} is longer than {self._schema}, which has {snapshots} snapshots."
             )
-
-    def _computed(self, first: int, last: int) -> list[str]:
-        """The periods of these snapshots; an error if the skylines of one are not computed."""
-        periods = [row[0] for row in self._rows(
-            f"select distinct period from {self._schema}.snapshots where snapshot between ? and ? order by period",
-            [first, last],
-        )]  # fmt: skip
-        runs = self._rows(f"select distinct period from {self._schema}.runs where step = 'skyline'")
-        missing = sorted(set(periods) - {row[0] for row in runs})
-        if missing:
-            raise NotPublishedError(
-                f"The window reaches into {self._schema} {missing[0]}, whose skylines are not computed; "
-                f"run: skyarchive run {self._schema} --periods {missing[0]} --steps skyline"
-            )
-        return periods
 
     def _members(self, first: int, last: int) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """The membership intervals that meet these snapshots, as the kernel takes them, and the objects' names."""
@@ -146,7 +135,7 @@ class FrequentQuestions(Questions):
             where list_contains($periods, period) and first_snapshot <= $last and last_snapshot >= $first
             order by item, first_snapshot
             """,
-            {"periods": self._computed(first, last), "first": first, "last": last},
+            {"periods": self._moments.periods(first, last, _REACHES), "first": first, "last": last},
         ).fetchnumpy()
         item = columns["item"]
         objects = columns["object"][np.unique(item, return_index=True)[1]]

@@ -17,8 +17,7 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.session import fitting_work
 from skyarchive.skyline_checks import Judged
-from skyarchive.skylining import starts_from
-from skyarchive.status import skyline_inputs
+from skyarchive.status import skyline_inputs, starts_from
 from skyarchive.steps.frequent import Span, with_frequent_intervals
 from skyarchive.workshop import Workshop
 

@@ -124,14 +124,18 @@ class Lake:
         return {field["name"]: spark_type(field["type"]) for field in fields}
 
     def connect(
-        self, sql_tables: Collection[TableName], versions: Mapping[TableName, int] | None = None
+        self,
+        sql_tables: Collection[TableName],
+        versions: Mapping[TableName, int] | None = None,
+        earlier: Mapping[TableName, Mapping[str, int]] | None = None,
     ) -> duckdb.DuckDBPyConnection:
-        """A DuckDB session with a view `archive.table` of each table, at the given or published version."""
+        """A DuckDB session with a view `archive.table` of each table, at the given or published version; single
+        periods of it as they were at an `earlier` one."""
         session = new_session()
         published: dict[str, dict[str, int]] = {}
+        read: dict[str, dict[str, int]] = {}
         views = {(archive, view) for archive, view in sql_tables if view in SOURCES}
-        behind = {(archive, SOURCES[view]) for archive, view in views}
-        for archive, table in sorted(set(sql_tables) - views | behind):
+        for archive, table in sorted(set(sql_tables) - views | tables_behind(views)):
             version = (versions or {}).get((archive, table))
             if version is None:
                 if archive not in published:
@@ -139,12 +143,19 @@ class Lake:
                 version = published[archive].get(table)
             if version is None:
                 raise NotPublishedError(f"{archive}.{table} has no published version yet: run the step that makes it.")
+            read.setdefault(archive, {})[table] = version
             view = f"{quoted(archive)}.{quoted(table)}"
+            select = self._select(archive, table, version)
+            for period, before in (earlier or {}).get((archive, table), {}).items():
+                old = self._select(archive, table, before)
+                own = f"period = '{period}'"
+                select = f"FROM ({select}) WHERE NOT {own} UNION ALL BY NAME FROM ({old}) WHERE {own}"
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")
-                session.execute(f"CREATE VIEW {view} AS {self._select(archive, table, version)}")
+                session.execute(f"CREATE VIEW {view} AS {select}")
         for archive, name in views:
-            session.execute(f"CREATE VIEW {quoted(archive)}.{quoted(name)} AS {view_query(archive, name)}")
+            query = view_query(archive, name, read[archive])
+            session.execute(f"CREATE VIEW {quoted(archive)}.{quoted(name)} AS {query}")
         return session
 
     def query(self, sql: str, versions: Mapping[TableName, int] | None = None) -> Result:
@@ -152,7 +163,7 @@ class Lake:
         with self._explained():
             check_read_only(sql)
         named = self.named_in(sql)
-        read = named | {(archive, SOURCES[view]) for archive, view in named if view in SOURCES}
+        read = named | tables_behind(named)
         for archive, table in versions or {}:
             if (archive, table) not in read:
                 raise SettingError(f"A version is given for {archive}.{table}, which the statement does not read.")
@@ -220,7 +231,7 @@ class Lake:
     def _readable(self, archive: str) -> list[str]:
         """The archive's tables, and the views over them."""
         tables = self.tables(archive)
-        return tables + [view for view, source in SOURCES.items() if source in tables]
+        return tables + [view for view, sources in SOURCES.items() if set(sources) <= set(tables)]
 
     def _log_versions(self, archive: str, table: str) -> list[int]:
         log = self.root / archive / table / "_delta_log"
@@ -261,6 +272,11 @@ class Lake:
         if not names:
             return f"The warehouse {self.root} has no tables yet."
         return f"The tables are {', '.join(names)}."
+
+
+def tables_behind(names: Collection[TableName]) -> set[TableName]:
+    """What the views among these are made of."""
+    return {(archive, table) for archive, name in names for table in SOURCES.get(name, ())}
 
 
 def _local_folder(warehouse: str) -> Path:

@@ -10,8 +10,10 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.dates as mdates
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.frequency import Query
@@ -60,7 +62,7 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
                       height=0.34, color=_OTHER_REIGNS, linewidth=0)  # fmt: skip
         labels = []
         for row in longest.rows:
-            first, last = row[at["first_time"]], row[at["last_time"]]
+            first, last = row[at["first_time"]], row[at["until"]] or row[at["last_time"]]
             y = line[row[at["object"]]]
             axes.barh(y, mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
                       height=0.62, color=ACCENT, linewidth=0)  # fmt: skip
@@ -87,9 +89,9 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
         figure, axes = plt.subplots(figsize=(9.6, 1.7 + 0.42 * len(curves)), layout="constrained")
         for line, curve in enumerate(curves):
             base = len(curves) - 1 - line
-            when = mdates.date2num(curve.times)
-            share = curve.counts / query.window * _RIDGE
-            enough = curve.counts >= query.needed
+            when, counts = held(mdates.date2num(curve.times), curve.counts)
+            share = counts / query.window * _RIDGE
+            enough = counts >= query.needed
             axes.fill_between(when, base, base + share, color=_OTHER_REIGNS, linewidth=0)
             axes.fill_between(when, base, base + share, where=enough, color=ACCENT, linewidth=0)
             axes.axhline(base, color=GRID, linewidth=0.8, zorder=0.5)
@@ -103,10 +105,15 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
         save(figure, path)
 
 
+def held(times: ArrayLike, counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """A curve of counts that hold until the next time, however far that is."""
+    return np.repeat(np.asarray(times), 2)[1:], np.repeat(np.asarray(counts), 2)[:-1]
+
+
 def _dress(axes: Axes, title: str) -> None:
     """Time along the bottom, and as few lines as will do."""
     axes.xaxis_date(tz=UTC)
-    axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, maxticks=9))
+    axes.xaxis.set_major_locator(locator := mdates.AutoDateLocator(tz=UTC, minticks=4, maxticks=9))
     axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, tz=UTC))
     axes.tick_params(length=0)
     axes.grid(axis="x", color=GRID, linewidth=0.8)

@@ -1,38 +1,28 @@
 """Questions to an archive, answered from its published tables without Spark."""
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import numpy as np
 
+from skyarchive.changes import changes_query
 from skyarchive.definition import Definition
-from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
+from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.lake import Lake
+from skyarchive.moments import Moment, Moments
 from skyarchive.output import Row
-from skyarchive.positions import Positions, beats, directions, positions_at
+from skyarchive.positions import Positions, beats, positions_at
 from skyarchive.settings import Settings
 
 _TABLES = ("updates", "carry", "snapshots", "objects", "skyline", "reigns", "runs")
-_NUMBER = re.compile(r"\d{1,18}")
-
-
-@dataclass(frozen=True)
-class Moment:
-    """One snapshot of the timeline."""
-
-    period: str
-    snapshot: int
-    time: datetime
-    label: str
-
-    def __str__(self) -> str:
-        return f"snapshot {self.snapshot} ({self.label}, {self.time:%Y-%m-%d %H:%M} UTC)"
+Measure = Literal["time", "snapshots"]
+_MEASURES: dict[Measure, str] = {"time": "days", "snapshots": "snapshots"}
+"""What a reign's length is told by, and the column that has it."""
 
 
 @dataclass(frozen=True)
@@ -53,36 +43,17 @@ class Questions:
         self._schema = definition.name
 
     @cached_property
+    def _moments(self) -> Moments:
+        return Moments(self._lake, self._schema, _TABLES)
+
+    @property
     def _session(self) -> duckdb.DuckDBPyConnection:
-        published = self._lake.published_versions(self._schema)
-        if "skyline" not in published:
-            raise NotPublishedError(f"{self._schema} has no skylines yet; run: skyarchive run {self._schema}")
-        return self._lake.connect([(self._schema, table) for table in _TABLES])
+        return self._moments.session
 
     def moment(self, text: str | None) -> Moment:
-        """The snapshot of that number, or the last one at or before that time; the last of all if none is given."""
-        if text is None:
-            text = str(self._extent()[1])
-        is_number = _NUMBER.fullmatch(text) is not None
-        condition = "snapshot = ?" if is_number else "time <= ?"
-        found = self._session.execute(
-            f"select period, snapshot, time, label from {self._schema}.snapshots where {condition} "
-            "order by snapshot desc limit 1",
-            [int(text) if is_number else _time(text)],
-        ).fetchone()
-        if found is None:
-            first, last = self._extent()
-            begin, end = self._rows(f"select min(time), max(time) from {self._schema}.snapshots")[0]
-            raise SettingError(
-                f"{self._schema} has no snapshot at {text}: it has {first} to {last}, "
-                f"from {begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC."
-            )
-        return Moment(*found)
-
-    def _extent(self) -> tuple[int, int]:
-        """The archive's first and last snapshot."""
-        lowest, highest = self._rows(f"select min(snapshot), max(snapshot) from {self._schema}.snapshots")[0]
-        return lowest, highest
+        """The snapshot of that number, or the last one at or before that time; the last that has a skyline if none is
+        given."""
+        return self._moments.at(text)
 
     def skyline(self, at: str | None) -> Answer:
         """Who is unbeaten at a moment, with attributes and since when."""
@@ -96,7 +67,8 @@ class Questions:
             for name, (since, time) in sorted(reigning.items(), key=lambda item: (item[1], item[0]))
         ]
         columns = ["object", "name", *self.definition.attribute_names, "since_snapshot", "since"]
-        return Answer(columns, rows, f"{len(rows)} of {len(positions.objects)} are unbeaten at {moment}.")
+        remark = f"{len(rows)} of {len(positions.objects)} are unbeaten at {moment}.{self._moments.outlook(moment)}"
+        return Answer(columns, rows, remark)
 
     def why(self, who: str, at: str | None) -> Answer:
         """Who beats an object at a moment and by how much; or since when nobody does, and who comes nearest."""
@@ -129,7 +101,7 @@ class Questions:
                  *_compared(positions, own, beating[n]))
             )  # fmt: skip
         columns = ["object", "name", "dominator", "dominator_name", "dominator_unbeaten", *self._compared_columns()]
-        remark = f"{names.get(item, item)} is beaten by {len(rows)} at {moment}."
+        remark = f"{names.get(item, item)} is beaten by {len(rows)} at {moment}.{self._moments.outlook(moment)}"
         return Answer(columns, rows, remark)
 
     def _unbeaten(self, moment: Moment, positions: Positions, own: int, since: tuple[int, datetime]) -> Answer:
@@ -150,35 +122,40 @@ class Questions:
         columns = [
             "object", "name", "dominator", "since_snapshot", "since", "rival", "rival_name", *self._compared_columns(),
         ]  # fmt: skip
-        remark = f"{row[1]} is unbeaten at {moment}, since snapshot {since[0]}."
+        remark = f"{row[1]} is unbeaten at {moment}, since snapshot {since[0]}.{self._moments.outlook(moment)}"
         return Answer(columns, [row], remark)
 
     def _compared_columns(self) -> list[str]:
         """For each attribute the object's own value and how much better the other one is (negative: worse)."""
         return [column for name in self.definition.attribute_names for column in (name, f"{name}_ahead")]
 
-    def reigns(self, top: int) -> Answer:
-        """The longest reigns, by snapshots."""
+    def reigns(self, top: int, by: Measure = "time", start: str | None = None, end: str | None = None) -> Answer:
+        """The longest reigns, by time or by snapshots; only those that touch the span from `start` to `end`."""
+        first, last, newest = self.moment(start) if start else None, self.moment(end), self.moment(None)
+        if first and first.snapshot > last.snapshot:
+            raise SettingError(f"--from {start} is after --to {end}.")
         rows = self._rows(
             f"""
             select r.object, coalesce(n.name, r.object), r.snapshots, r.first_snapshot, r.last_snapshot,
-                r.first_time, r.last_time, r.last_snapshot = (select max(last_snapshot) from {self._schema}.skyline)
+                r.first_time, r.last_time, r.until is null, r.until, r.days
             from {self._schema}.reigns r
             left join (select object, arg_max(name, period) as name from {self._schema}.objects group by object) n
                 using (object)
-            order by r.snapshots desc, r.first_snapshot, r.object limit ?
+            where r.last_snapshot >= $first and r.first_snapshot <= $last
+            order by r.{_MEASURES[by]} desc, r.first_snapshot, r.object limit $top
             """,
-            [top],
+            {"top": top, "first": first.snapshot if first else 0, "last": last.snapshot},
         )
         columns = [
             "object", "name", "snapshots", "first_snapshot", "last_snapshot", "first_time", "last_time", "ongoing",
+            "until", "days",
         ]  # fmt: skip
-        return Answer(columns, rows)
+        return Answer(columns, rows, f"Known up to {newest}.{self._moments.outlook(newest)}")
 
     def all_reigns(self, objects: Sequence[str]) -> list[tuple[str, datetime, datetime]]:
-        """Every reign of these objects, in order of time."""
+        """Every reign of these objects, in order of time: since when, and until when as far as is known."""
         return self._rows(
-            f"select object, first_time, last_time from {self._schema}.reigns "
+            f"select object, first_time, coalesce(until, last_time) from {self._schema}.reigns "
             "where list_contains($objects, object) order by first_snapshot",
             {"objects": list(objects)},
         )
@@ -188,9 +165,10 @@ class Questions:
         first, last = self.moment(start), self.moment(end)
         if first.snapshot > last.snapshot:
             raise SettingError(f"--from {start} is after --to {end}.")
-        rows = self._rows(_changes_query(self.definition), {
+        self._moments.periods(first.snapshot, last.snapshot, "The changes reach into")
+        rows = self._rows(changes_query(self.definition), {
             "first": first.snapshot, "last": last.snapshot, "first_period": first.period, "last_period": last.period,
-            "before": self._before(first.period) or "",
+            "before": self._moments.before(first.period) or "",
         })  # fmt: skip
         columns = [
             "snapshot", "time", "label", "change", "object", "name", "reason", "replaced_by", "replaced_by_name",
@@ -201,31 +179,20 @@ class Questions:
 
     def _reigning(self, moment: Moment) -> dict[str, tuple[int, datetime]]:
         """The members at a moment, each with the beginning of its reign."""
-        computed = self._rows(f"select 1 from {self._schema}.skyline where period = ? limit 1", [moment.period])
-        if not computed and not self._is_computed(moment.period):
-            raise NotPublishedError(
-                f"The skylines of {self._schema} {moment.period} are not computed; "
-                f"run: skyarchive run {self._schema} --periods {moment.period} --steps skyline"
-            )
         found = self._rows(
-            f"select object, first_snapshot, first_time from {self._schema}.reigns "
-            "where ? between first_snapshot and last_snapshot",
-            [moment.snapshot],
+            f"""
+            select s.object, r.first_snapshot, r.first_time
+            from {self._schema}.skyline s join {self._schema}.reigns r
+                on s.object = r.object and s.first_snapshot between r.first_snapshot and r.last_snapshot
+            where s.period = $period and $snapshot between s.first_snapshot and s.last_snapshot
+            """,
+            {"period": moment.period, "snapshot": moment.snapshot},
         )
         return {name: (since, time) for name, since, time in found}
 
-    def _is_computed(self, period: str) -> bool:
-        """Whether the step ran for a period: one in which nobody lived has no rows."""
-        runs = f"select 1 from {self._schema}.runs where step = 'skyline' and period = ? limit 1"
-        return bool(self._rows(runs, [period]))
-
     def _positions(self, moment: Moment) -> Positions:
-        before = self._before(moment.period)
+        before = self._moments.before(moment.period)
         return positions_at(self._session, self.definition, moment.period, before, moment.snapshot)
-
-    def _before(self, period: str) -> str | None:
-        found: str | None = self._rows(f"select max(period) from {self._schema}.carry where period < ?", [period])[0][0]
-        return found
 
     def _object(self, who: str, moment: Moment) -> str:
         """An object by its own name: the identifier, or the name people know it by, or a part of that."""
@@ -263,16 +230,6 @@ class Questions:
         return self._session.execute(sql, parameters).fetchall()
 
 
-def _time(text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise SettingError(
-            f"{text!r} is neither a snapshot number nor a time: write 1234, 2010-06-17 or 2010-06-17T21:00."
-        ) from error
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-
-
 def _spread(positions: Positions) -> np.ndarray:
     """How far apart the living are on each attribute: what makes differences comparable."""
     spread = positions.values.max(axis=0) - positions.values.min(axis=0)
@@ -283,53 +240,3 @@ def _compared(positions: Positions, own: int, other: int) -> list[float]:
     """Attribute by attribute the own value, and how much better the other's is."""
     better = (positions.costs[own] - positions.costs[other]).tolist()
     return [value for pair in zip(positions.values[own].tolist(), better, strict=True) for value in pair]
-
-
-def _changes_query(definition: Definition) -> str:
-    """Entries and exits; who left is compared with the members of that snapshot, newcomers first."""
-    schema = definition.name
-    names = [f'"{name}"' for name in definition.attribute_names]
-    signs = directions(definition)
-    ours = [f"l.{name} * {sign:g}" for name, sign in zip(names, signs, strict=True)]
-    theirs = [f"r.{name} * {sign:g}" for name, sign in zip(names, signs, strict=True)]
-    nowhere_worse = " and ".join(f"{their} <= {our}" for our, their in zip(ours, theirs, strict=True))
-    somewhere_better = " or ".join(f"{their} < {our}" for our, their in zip(ours, theirs, strict=True))
-    columns = ", ".join(names)
-    return f"""
-    with log as (
-        select object, snapshot, {columns} from {schema}.updates where period between $first_period and $last_period
-        union all
-        select object, -1, {columns} from {schema}.carry where period = $before and object is not null
-    ), exits as (
-        select object, last_snapshot + 1 as snapshot from {schema}.reigns
-        where last_snapshot >= $first and last_snapshot < $last
-    ), leavers as (
-        select e.object, e.snapshot, {", ".join(f"p.{name}" for name in names)}
-        from exits e asof left join log p on e.object = p.object and e.snapshot >= p.snapshot
-    ), members as (
-        select e.object as leaver, e.snapshot, m.object, m.first_snapshot = e.snapshot as is_new
-        from (select distinct snapshot, object from exits) e
-        join {schema}.reigns m on e.snapshot between m.first_snapshot and m.last_snapshot
-    ), rivals as (
-        select m.*, {", ".join(f"p.{name}" for name in names)}
-        from members m asof join log p on m.object = p.object and m.snapshot >= p.snapshot
-    ), replaced as (
-        select l.object, l.snapshot, arg_max(r.object, (r.is_new, r.object)) as replaced_by
-        from leavers l join rivals r on r.leaver = l.object and r.snapshot = l.snapshot
-        where {nowhere_worse} and ({somewhere_better})
-        group by l.object, l.snapshot
-    ), events as (
-        select first_snapshot as snapshot, 'entered' as change, object, null as reason, null as replaced_by
-        from {schema}.reigns where first_snapshot > $first and first_snapshot <= $last
-        union all
-        select l.snapshot, 'left', l.object, case when l.{names[0]} is null then 'gone' else 'beaten' end, r.replaced_by
-        from leavers l left join replaced r using (object, snapshot)
-    ), names as (
-        select object, arg_max(name, period) as name from {schema}.objects where period <= $last_period group by object
-    )
-    select e.snapshot, s.time, s.label, e.change, e.object, coalesce(n.name, e.object), e.reason, e.replaced_by,
-        coalesce(o.name, e.replaced_by)
-    from events e join {schema}.snapshots s using (snapshot)
-    left join names n on n.object = e.object left join names o on o.object = e.replaced_by
-    order by e.snapshot, e.change desc, e.object
-    """

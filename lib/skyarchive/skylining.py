@@ -16,7 +16,7 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload
 from skyarchive.session import fitting_work
 from skyarchive.skyline_checks import FIGURES, Judged, judge
-from skyarchive.status import NOTHING, skyline_inputs
+from skyarchive.status import skyline_inputs, starts_from
 from skyarchive.steps.skyline import Log, Part, clipped, cut, membership, part_intervals
 from skyarchive.workshop import Workshop
 
@@ -58,15 +58,6 @@ def _assert_ready(archive: str, ledger: Ledger, period: str) -> None:
         raise NotPublishedError(
             f"{archive} {period} was derived from a start that has changed since; run: skyarchive refresh {archive}"
         )
-
-
-def starts_from(ledger: Ledger, period: str) -> str:
-    """Fingerprint of the positions that a period starts from now."""
-    before = ledger.period_before(period)
-    if before is None:
-        return NOTHING
-    derived = ledger.of("derive").get(before)
-    return derived.output_fingerprints["carry"] if derived else "missing"
 
 
 @dataclass

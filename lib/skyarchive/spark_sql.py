@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 
 from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
-from skyarchive.lake import Lake, Result, TableName
+from skyarchive.lake import Lake, Result, TableName, tables_behind
 from skyarchive.session import build_session
 from skyarchive.settings import Settings
 from skyarchive.views import SOURCES, view_query
@@ -24,16 +24,18 @@ def query_with_spark(settings: Settings, statement: str, versions: Mapping[Table
     lake = Lake(settings)
     named = lake.named_in(statement)
     views = {(archive, view) for archive, view in named if view in SOURCES}
-    for archive, table in named - views | {(archive, SOURCES[view]) for archive, view in views}:
+    read: dict[str, dict[str, int]] = {}
+    for archive, table in named - views | tables_behind(views):
         version = versions.get((archive, table), lake.published_versions(archive).get(table))
         if version is None:
             raise NotPublishedError(f"{archive}.{table} has no published version yet: run the step that makes it.")
+        read.setdefault(archive, {})[table] = version
         path = lake.root / archive / table
         spark.sql(f"create schema if not exists `{archive}`")
         spark.sql(f"drop view if exists `{archive}`.`{table}`")
         spark.sql(f"create view `{archive}`.`{table}` as select * from delta.`{path}` version as of {version}")
     for archive, view in views:
-        spark.sql(f"create or replace view `{archive}`.`{view}` as {view_query(archive, view)}")
+        spark.sql(f"create or replace view `{archive}`.`{view}` as {view_query(archive, view, read[archive])}")
     try:
         frame = spark.sql(statement)
         return Result(frame.columns, _rows(frame.toLocalIterator()))

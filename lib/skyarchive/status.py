@@ -178,6 +178,15 @@ def skyline_inputs(derived: Publication) -> dict[str, str]:
     }
 
 
+def starts_from(ledger: Ledger, period: str) -> str:
+    """Fingerprint of the positions that a period starts from now."""
+    before = ledger.period_before(period)
+    if before is None:
+        return NOTHING
+    derived = ledger.of("derive").get(before)
+    return derived.output_fingerprints["carry"] if derived else "missing"
+
+
 def _skyline_state(
     definition: Definition, ledger: Ledger, earlier: list[PeriodStatus], status: PeriodStatus
 ) -> StepState:

@@ -14,6 +14,12 @@ from conftest import SHORT_LIVED, Home
 from skyarchive.jars import delta_jars
 from skyarchive.lock import writing
 
+QUESTIONS = (
+    ("skyline", "synthetic"), ("reigns", "synthetic"), ("changes", "synthetic", "--from", "0", "--to", "1999"),
+    ("frequent", "synthetic", "--theta", "0.3", "--window", "200"), ("external", "synthetic"),
+    ("frequent", "synthetic", "--theta", "0.3", "--window", "200", "--over", ".."),
+)  # fmt: skip
+"""Questions that need no moment."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,11 +34,14 @@ def test_status_tells_absent_from_current_with_rows_and_versions(here: Home) -> 
 
 
 def test_both_engines_give_one_answer(here: Home, spark: SparkSession) -> None:
-    question = "select period, count(*) n, max(snapshot) last from synthetic.updates group by period order by period"
-    by_duckdb = here.command("sql", question, "--format", "json")
-    by_spark = here.command("sql", question, "--engine", "spark", "--format", "json")
-    assert by_duckdb.code == by_spark.code == 0
-    assert by_duckdb.rows == by_spark.rows != []
+    for question in (
+        "select period, count(*) n, max(snapshot) last from synthetic.updates group by period order by period",
+        "select * from synthetic.reigns order by first_snapshot, object",
+    ):
+        by_duckdb = here.command("sql", question, "--format", "json")
+        by_spark = here.command("sql", question, "--engine", "spark", "--format", "json")
+        assert by_duckdb.code == by_spark.code == 0
+        assert by_duckdb.rows == by_spark.rows != []
 
 
 def test_history_and_metadata_say_which_run_wrote_what(here: Home) -> None:
@@ -52,7 +61,11 @@ def test_history_and_metadata_say_which_run_wrote_what(here: Home) -> None:
 
 def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> None:
     before = here.sql("select * from synthetic.updates order by all")
+    answers = [here.command(*question, "--format", "csv").out for question in QUESTIONS]
     assert here.command("run", "synthetic", "--periods", "00002", "--steps", "ingest,derive").code == 0
+    # Its skylines are not computed yet: whatever is asked is answered as before.
+    assert [here.command(*question, "--format", "csv").out for question in QUESTIONS] == answers
+    assert all(answers) and "00002 has no skylines yet" in here.command("skyline", "synthetic").err
     changed = here.command("diff", "synthetic.updates", "--format", "json").rows
     assert {(row["_change"], row["period"]) for row in changed} == {("added", "00002")}
     assert here.sql("select * from synthetic.updates where period < '00002' order by all") == before

@@ -1,7 +1,7 @@
 """Asking who was unbeaten: skyline, why, reigns, changes. They need no Spark and answer in about a second."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,7 +19,7 @@ AtOption = Annotated[
     typer.Option(
         "--at",
         help="A snapshot number, or a time (UTC): the last snapshot at or before it. A date alone is its midnight. If "
-        "left out, the last of all.",
+        "left out, the last that has a skyline.",
         show_default=False,
     ),
 ]
@@ -61,17 +61,34 @@ def why(
 def reigns(
     archive: ArchiveArgument,
     top: Annotated[int, typer.Option("--top", min=1, help="How many of the longest reigns.")] = 20,
+    by: Annotated[
+        Literal["time", "snapshots"], typer.Option("--by", help="What makes a reign long: its time or its snapshots.")
+    ] = "time",
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="Only reigns that go on at this snapshot or time, or begin later.", show_default=False
+        ),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option("--to", help="Only reigns that have begun by this snapshot or time.", show_default=False),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw them into this file (.svg, .png or .pdf).", show_default=False)
     ] = None,
     format: FormatOption = "table",
 ) -> None:
-    """Show the longest reigns: who was unbeaten for how many snapshots without a break.
+    """Show the longest reigns: who was unbeaten without a break, since when and until when.
+
+    A reign lasts until the snapshot that ends it; one without `until` goes on at the last snapshot that has a skyline.
 
     Example: skyarchive reigns nba --top 20 --plot reigns.svg
+
+    Example: skyarchive reigns nba --by snapshots --from 2010-04-01 --to 2010-06-30
     """
     questions = _questions(archive)
-    answer = questions.reigns(top)
+    answer = questions.reigns(top, by, start, end)
     if plot is not None:
         from skyarchive.pictures import draw_reigns
 

@@ -26,7 +26,11 @@ def frequent(
     window: Annotated[int, typer.Option("--window", help="Of how many snapshots.", show_default=False)],
     at: Annotated[
         str | None,
-        typer.Option("--at", help="Up to this snapshot or time (UTC); if left out, the last.", show_default=False),
+        typer.Option(
+            "--at",
+            help="Up to this snapshot or time (UTC); if left out, the last that has a skyline.",
+            show_default=False,
+        ),
     ] = None,
     over: Annotated[
         str | None,
@@ -47,7 +51,8 @@ def frequent(
     """Show who was unbeaten in at least a share theta of the last snapshots, with each object's count.
 
     Any theta and window can be asked for; only full windows count. With --over: the intervals of snapshots during
-    which each object is frequent, continued_from if it was at the snapshot before, continues_into if it is at the last.
+    which each object is frequent, continued_from if it was at the snapshot before, continues_into if it is at the last,
+    `until` the snapshot at which it no longer is.
 
     Example: skyarchive frequent nba --theta 0.8 --window 1000 --at 2010-06-17
     """

@@ -1,0 +1,157 @@
+"""Which moments of an archive can be asked about: its snapshots, as far as their skylines are published."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from skyarchive.errors import NotPublishedError, SettingError
+from skyarchive.lake import Lake, TableName
+from skyarchive.ledger import Ledger
+from skyarchive.status import skyline_inputs, starts_from
+
+_NUMBER = re.compile(r"\d{1,18}")
+_LOG = ("updates", "snapshots", "carry")
+"""What skylines are computed from."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One snapshot of the timeline."""
+
+    period: str
+    snapshot: int
+    time: datetime
+    label: str
+
+    def __str__(self) -> str:
+        return f"snapshot {self.snapshot} ({self.label}, {self.time:%Y-%m-%d %H:%M} UTC)"
+
+
+class Moments:
+    """An archive's tables as its published skylines know them, and the moments that can be asked about.
+
+    Where a period was derived again and its skylines were not computed since, its timeline and its updates are those
+    that they were computed from: an answer mixes nothing, and is what it was before.
+    """
+
+    def __init__(self, lake: Lake, archive: str, tables: Sequence[str]) -> None:
+        self._archive = archive
+        self._ledger = Ledger.read(lake, archive)
+        self._starts: dict[str, str | None] = {}
+        self.computed = sorted(self._ledger.of("skyline"))
+        if not self.computed:
+            raise NotPublishedError(f"{archive} has no skylines yet; run: skyarchive run {archive}")
+        self.session = lake.connect([(archive, table) for table in tables], earlier=self._earlier(lake))
+
+    def _earlier(self, lake: Lake) -> dict[TableName, dict[str, int]]:
+        """Of what changed since skylines were computed from it: the periods, with the versions before."""
+        earlier: dict[TableName, dict[str, int]] = {(self._archive, table): {} for table in _LOG}
+        for period in self.computed:
+            versions = self._ledger.of("skyline")[period].input_versions
+            if _stands(self._ledger, period) or not set(_LOG) <= set(versions):
+                continue
+            known = lake.open(self._archive, "carry", versions["carry"]).partitions()
+            before = max((row["period"] for row in known if row["period"] < period), default=None)
+            self._starts[period] = before
+            for table in _LOG:
+                of_period = before if table == "carry" else period
+                if of_period is not None:
+                    earlier[self._archive, table][of_period] = versions[table]
+        return earlier
+
+    def at(self, text: str | None) -> Moment:
+        """The snapshot of that number, or the last one at or before that time; the last that has a skyline if none is
+        given."""
+        if text is None:
+            text = str(self.extent()[1])
+        is_number = _NUMBER.fullmatch(text) is not None
+        moment = self._found(*(("snapshot = ?", int(text)) if is_number else ("time <= ?", _time(text))))
+        if moment is None:
+            first, last, begin, end = self._rows(
+                f"select min(snapshot), max(snapshot), min(time), max(time) from {self._archive}.snapshots"
+            )[0]
+            raise SettingError(
+                f"{self._archive} has no snapshot at {text}: it has {first} to {last}, "
+                f"from {begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC."
+            )
+        if moment.period not in self.computed:
+            raise NotPublishedError(
+                f"The skylines of {self._archive} {moment.period} are not computed; {self._how(moment.period)}"
+            )
+        return moment
+
+    def extent(self) -> tuple[int, int]:
+        """The first and the last snapshot that have a skyline."""
+        lowest, highest = self._rows(
+            f"select min(snapshot), max(snapshot) from {self._archive}.snapshots where list_contains(?, period)",
+            [self.computed],
+        )[0]
+        return lowest, highest
+
+    def periods(self, first: int, last: int, what: str) -> list[str]:
+        """The periods of these snapshots; an error if the skylines of one are not computed. `what` needs them."""
+        found = [row[0] for row in self._rows(
+            f"select distinct period from {self._archive}.snapshots where snapshot between ? and ? order by period",
+            [first, last],
+        )]  # fmt: skip
+        missing = [period for period in found if period not in self.computed]
+        if missing:
+            raise NotPublishedError(
+                f"{what} {self._archive} {missing[0]}, whose skylines are not computed; {self._how(missing[0])}"
+            )
+        return found
+
+    def before(self, period: str) -> str | None:
+        """The period that a period started from."""
+        if period in self._starts:
+            return self._starts[period]
+        query = f"select max(period) from {self._archive}.carry where period < ?"
+        found: str | None = self._rows(query, [period])[0][0]
+        return found
+
+    def outlook(self, last: Moment) -> str:
+        """What is said of an answer up to the last moment, when there is more that has no skyline; else nothing."""
+        if last.period in self._starts:
+            return (
+                f" {self._archive} {last.period} has changed since its skylines were computed; "
+                f"run: skyarchive refresh {self._archive}"
+            )
+        waiting = sorted(period for period in self._ledger.of("derive") if period > self.computed[-1])
+        if not waiting or last.period != self.computed[-1]:
+            return ""
+        return f" {self._archive} {waiting[0]} has no skylines yet; {self._how(waiting[0])}"
+
+    def _how(self, period: str) -> str:
+        return f"run: skyarchive run {self._archive} --periods {period} --steps skyline"
+
+    def _found(self, condition: str, value: Any) -> Moment | None:
+        row = self.session.execute(
+            f"select period, snapshot, time, label from {self._archive}.snapshots where {condition} "
+            "order by period desc, snapshot desc limit 1",
+            [value],
+        ).fetchone()
+        return Moment(*row) if row else None
+
+    def _rows(self, sql: str, parameters: Any = None) -> list[Any]:
+        return self.session.execute(sql, parameters).fetchall()
+
+
+def _stands(ledger: Ledger, period: str) -> bool:
+    """Whether a period's skylines are those of its update log as it is now."""
+    derived = ledger.of("derive").get(period)
+    known = ledger.of("skyline")[period].input_fingerprints
+    wanted = skyline_inputs(derived) if derived else {}
+    same = all(known.get(name) == value for name, value in wanted.items())
+    return bool(wanted) and same and known.get("carry") == starts_from(ledger, period)
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise SettingError(
+            f"{text!r} is neither a snapshot number nor a time: write 1234, 2010-06-17 or 2010-06-17T21:00."
+        ) from error
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
