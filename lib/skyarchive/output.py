@@ -2,30 +2,23 @@
 
 import csv
 import json
-import math
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time
-from decimal import Decimal
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Literal
+
+from skyarchive.fitting import fitted
+from skyarchive.values import Row, json_value, text
 
 Format = Literal["table", "csv", "json"]
-Row = Sequence[Any]
 
 TABLE_ROWS = 1000
 """Rows that a table shows unless told otherwise; csv and json give all."""
-_NARROWEST = 8
-"""Columns of the terminal that a table column needs to be readable at all."""
-_READABLE = 1e6
-"""Floats from here on are shown whole: they may be counts."""
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
-def message(text: str) -> None:
+def message(sentence: str) -> None:
     """A remark beside the answer."""
-    print(text, file=sys.stderr)
+    print(sentence, file=sys.stderr)
 
 
 def render(columns: Sequence[str], rows: Iterable[Row], format: Format, title: str | None = None) -> None:
@@ -53,7 +46,7 @@ def _print_json(columns: Sequence[str], rows: Iterable[Row]) -> None:
     ascii_only = "utf" not in (sys.stdout.encoding or "utf-8").lower()
     separator = "[\n"
     for row in rows:
-        values = {name: _json_value(value) for name, value in zip(names, row, strict=True)}
+        values = {name: json_value(value) for name, value in zip(names, row, strict=True)}
         sys.stdout.write(separator + json.dumps(values, ensure_ascii=ascii_only))
         separator = ",\n"
     sys.stdout.write("[]\n" if separator == "[\n" else "\n]\n")
@@ -61,7 +54,7 @@ def _print_json(columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 def _print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerows(chain([columns], ([_text(value) for value in row] for row in rows)))
+    writer.writerows(chain([columns], ([text(value) for value in row] for row in rows)))
 
 
 def _print_table(columns: Sequence[str], rows: list[Row], title: str | None) -> None:
@@ -71,76 +64,22 @@ def _print_table(columns: Sequence[str], rows: list[Row], title: str | None) -> 
     from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    if console.is_terminal and len(columns) * _NARROWEST > console.width:
-        columns, rows = ["column", "value"], list(_records(columns, rows))
-    for index, name in enumerate(columns):
-        numeric = any(_is_number(row[index]) for row in rows)
-        table.add_column(Text(_visible(name)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_visible(_shown(value))) for value in row))
+    # A pipe or file has no width to fit: every value stays whole and on its line.
+    layout = fitted(columns, rows, console.width if console.is_terminal else None)
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=layout.edges,
+        padding=(0, layout.after, 0, layout.before),
+    )  # fmt: skip
+    for column in layout.columns:
+        table.add_column(
+            Text(column.header), justify="right" if column.is_number else "left", width=column.width,
+            no_wrap=not column.wraps, overflow="fold",
+        )  # fmt: skip
+    for row in zip(*(column.cells for column in layout.columns), strict=True):
+        table.add_row(*map(Text, row))
     if not console.is_terminal:
-        # A pipe or file has no width to fit: every value stays whole and on its line.
-        unbounded = console.options.update(width=sys.maxsize)
-        console.width = max(console.width, console.measure(table, options=unbounded).maximum)
+        console.width = max(console.width, layout.total)
     console.print(table)
-
-
-def _records(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[Row]:
-    """One line per value, for rows with more columns than fit beside each other."""
-    for number, row in enumerate(rows):
-        if number:
-            yield "", ""
-        yield from ((name, _text(value)) for name, value in zip(columns, row, strict=True))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def _visible(text: str) -> str:
-    """Text whose control characters are shown and not obeyed by the terminal; line breaks stay."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-def _shown(value: Any) -> str:
-    """A value in a table for eyes: of a long fraction the first digits, where csv and json give all."""
-    return f"{value:.7g}" if isinstance(value, float) and abs(value) < _READABLE else _text(value)
-
-
-def _text(value: Any) -> str:
-    """A value in a table cell or csv field: NULL is empty, nested values are JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    plain = _json_value(value)
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-
-
-def _json_value(value: Any) -> Any:
-    """A value as JSON knows it: no NaN or infinity, decimals as numbers, times in ISO form, UTC as Z."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Decimal):
-        return _json_value(int(value) if value == value.to_integral_value() else float(value))
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {_text(key): _json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value)
 
 
 def _unique(columns: Sequence[str]) -> list[str]:

@@ -15,9 +15,9 @@ from skyarchive.definition import Definition
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.lake import Lake
 from skyarchive.moments import Moment, Moments
-from skyarchive.output import Row
 from skyarchive.positions import Positions, beats, positions_at
 from skyarchive.settings import Settings
+from skyarchive.values import Row
 
 _TABLES = ("updates", "carry", "snapshots", "objects", "skyline", "reigns", "runs")
 Measure = Literal["time", "snapshots"]
