@@ -1,6 +1,7 @@
 """Pictures of answers, for screen and print. Importing this takes half a second: import it late."""
 
 import textwrap
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.frequency import Query
-from skyarchive.frequent_questions import FrequentQuestions
+from skyarchive.frequent_questions import Curve, FrequentQuestions
 from skyarchive.questions import Answer, Questions
 
 KINDS = (".svg", ".png", ".pdf")
@@ -85,6 +86,8 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
     curves = questions.curves(query, over, _DRAWN, _POINTS)
     if not curves:
         raise SkyarchiveError(f"Nobody is frequent there ({query}): there is nothing to draw.")
+    if over is None:
+        curves = begun(curves)
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(9.6, 1.7 + 0.42 * len(curves)), layout="constrained")
         for line, curve in enumerate(curves):
@@ -103,6 +106,12 @@ def draw_frequent(questions: FrequentQuestions, query: Query, over: str | None, 
         _explain(figure, questions, f"Height: in how many of the last {query.window} snapshots, up to all of them. "
                                     f"Red: in at least {query.needed} (θ {query.theta:f}).")  # fmt: skip
         save(figure, path)
+
+
+def begun(curves: list[Curve]) -> list[Curve]:
+    """The curves without the time before anybody was unbeaten: an archive may begin without anybody who counts."""
+    begin = min(int(np.argmax(curve.counts > 0)) for curve in curves)
+    return [replace(curve, times=curve.times[begin:], counts=curve.counts[begin:]) for curve in curves]
 
 
 def held(times: ArrayLike, counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -4,13 +4,16 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chronicle import Chronicle, Place, Step
 from skyarchive.errors import NotPublishedError
-from skyarchive.pictures import held
+from skyarchive.frequency import asked_query
+from skyarchive.frequent_questions import Curve
+from skyarchive.pictures import begun, held
 
 
 def day(text: str) -> datetime:
@@ -63,8 +66,6 @@ def test_the_longest_by_time_need_not_be_the_longest_by_snapshots(tmp_path: Path
 
 
 def test_frequent_intervals_say_until_when(sparse: Chronicle) -> None:
-    from skyarchive.frequency import asked_query
-
     found = sparse.ask().frequent_over(asked_query("1", 2), None)
     until = {row[0]: row[found.columns.index("until")] for row in found.rows}
     assert until == {"a": day("2025-02-05"), "c": None}
@@ -73,6 +74,16 @@ def test_frequent_intervals_say_until_when(sparse: Chronicle) -> None:
 def test_a_picture_holds_a_count_until_the_next_snapshot() -> None:
     times, counts = held([1.0, 200.0, 201.0], [5, 5, 0])
     assert list(zip(times, counts, strict=True)) == [(1, 5), (200, 5), (200, 5), (201, 5), (201, 0)]
+
+
+def test_a_picture_begins_when_somebody_is_unbeaten() -> None:
+    times = [day("2024-01-01") + timedelta(days=n) for n in range(5)]
+    curves = [
+        Curve(name, name, times, np.array(counts)) for name, counts in (("a", [0, 0, 0, 2, 3]), ("b", [0, 0, 1, 0, 0]))
+    ]
+    assert [(curve.name, curve.times[0], curve.counts.tolist()) for curve in begun(curves)] == [
+        ("a", times[2], [0, 2, 3]), ("b", times[2], [1, 0, 0]),
+    ]  # fmt: skip
 
 
 _places = st.one_of(st.none(), st.tuples(st.integers(0, 2).map(float), st.integers(0, 2).map(float)))
