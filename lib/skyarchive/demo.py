@@ -36,7 +36,8 @@ _PERIODS = {
 }
 _SEED = 7
 _DIRT = 0.01
-_SIZE = 1.0
+_SIZES = {"nba": 4.0}
+"""Seasons of 80 games a club: a player counts after more than 30, so the first season has skylines from January on."""
 _OFTEN = asked_query("0.8", 200)
 _NOTHING_NEW = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600"}
 """No definition changes while the demo runs: DAGs need not be parsed again and again."""
@@ -65,7 +66,7 @@ def run_demo(folder: Path) -> None:
     settings = _fresh(folder)
     _headline(console, "1. Raw files, with 1 % dirt")
     for archive, periods in _PERIODS.items():
-        options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT, size=_SIZE)
+        options = GenerateOptions(periods=periods, seed=_SEED, dirt=_DIRT, size=_SIZES.get(archive, 1.0))
         for path in generate(archive, folder / "raw" / archive, options):
             console.print(f"  {path}  {path.stat().st_size / 1000:,.0f} kB", markup=False)
     _headline(console, "2. A backfill of every period by Airflow's scheduler, each checked before it is published")

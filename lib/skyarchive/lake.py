@@ -20,7 +20,7 @@ from deltalake.exceptions import DeltaError
 
 from skyarchive.duck import check_read_only, duckdb_type, new_session, quoted, select_files, spark_type
 from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
-from skyarchive.names import IDENTIFIER, TABLES
+from skyarchive.names import IDENTIFIER, TABLES, periods_predicate
 from skyarchive.settings import Settings
 from skyarchive.views import SOURCES, view_query
 
@@ -145,11 +145,7 @@ class Lake:
                 raise NotPublishedError(f"{archive}.{table} has no published version yet: run the step that makes it.")
             read.setdefault(archive, {})[table] = version
             view = f"{quoted(archive)}.{quoted(table)}"
-            select = self._select(archive, table, version)
-            for period, before in (earlier or {}).get((archive, table), {}).items():
-                old = self._select(archive, table, before)
-                own = f"period = '{period}'"
-                select = f"FROM ({select}) WHERE NOT {own} UNION ALL BY NAME FROM ({old}) WHERE {own}"
+            select = self._select_mixed(archive, table, version, (earlier or {}).get((archive, table), {}))
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")
                 session.execute(f"CREATE VIEW {view} AS {select}")
@@ -240,6 +236,15 @@ class Lake:
     def _select(self, archive: str, table: str, version: int | None = None) -> str:
         log = self.open(archive, table, version)
         return select_files(_columns(log), self._files(log, archive, table), bool(log.metadata().partition_columns))
+
+    def _select_mixed(self, archive: str, table: str, version: int, earlier: Mapping[str, int]) -> str:
+        """The table at a version, but some periods as they were at an earlier one."""
+        select = self._select(archive, table, version)
+        for before in sorted(set(earlier.values())):
+            periods = periods_predicate([period for period in earlier if earlier[period] == before])
+            old = self._select(archive, table, before)
+            select = f"FROM ({select}) WHERE NOT {periods} UNION ALL BY NAME FROM ({old}) WHERE {periods}"
+        return select
 
     def _files(self, log: DeltaTable, archive: str, table: str) -> list[str]:
         # delta-rs percent-encodes the folder's part of a local path, so only what follows it is taken.

@@ -48,12 +48,16 @@ class Moments:
     def _earlier(self, lake: Lake) -> dict[TableName, dict[str, int]]:
         """Of what changed since skylines were computed from it: the periods, with the versions before."""
         earlier: dict[TableName, dict[str, int]] = {(self._archive, table): {} for table in _LOG}
+        carried: dict[int, list[str]] = {}
         for period in self.computed:
             versions = self._ledger.of("skyline")[period].input_versions
             if _stands(self._ledger, period) or not set(_LOG) <= set(versions):
                 continue
-            known = lake.open(self._archive, "carry", versions["carry"]).partitions()
-            before = max((row["period"] for row in known if row["period"] < period), default=None)
+            version = versions["carry"]
+            if version not in carried:
+                log = lake.open(self._archive, "carry", version)
+                carried[version] = [partition["period"] for partition in log.partitions()]
+            before = max((known for known in carried[version] if known < period), default=None)
             self._starts[period] = before
             for table in _LOG:
                 of_period = before if table == "carry" else period

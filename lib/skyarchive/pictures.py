@@ -1,7 +1,7 @@
 """Pictures of answers, for screen and print. Importing this takes half a second: import it late."""
 
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,8 @@ _POINTS = 2000
 """Points of a curve: about one for each dot across a printed page."""
 _RIDGE = 0.82
 """Height of a curve at its highest; the next one stands at 1."""
+_LETTER = 0.011
+"""Width of a letter beside a bar, as a share of the picture's."""
 _TITLE_WIDTH, _SMALL_PRINT_WIDTH = 78, 150
 """Letters of a line that is as wide as the picture."""
 STYLE: Any = {
@@ -61,17 +63,14 @@ def draw_reigns(questions: Questions, longest: Answer, path: Path) -> None:
         for item, first, last in questions.all_reigns(holders):
             axes.barh(line[item], mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
                       height=0.34, color=_OTHER_REIGNS, linewidth=0)  # fmt: skip
-        labels = []
+        bars = []
         for row in longest.rows:
             first, last = row[at["first_time"]], row[at["until"]] or row[at["last_time"]]
-            y = line[row[at["object"]]]
-            axes.barh(y, mdates.date2num(last) - mdates.date2num(first), left=mdates.date2num(first),
-                      height=0.62, color=ACCENT, linewidth=0)  # fmt: skip
-            labels.append((first, last, y, f"{_length(first, last)}{' and counting' if row[at['ongoing']] else ''}"))
+            begin, end, y = mdates.date2num(first), mdates.date2num(last), line[row[at["object"]]]
+            axes.barh(y, end - begin, left=begin, height=0.62, color=ACCENT, linewidth=0)
+            bars.append(Bar(begin, end, y, f"{_length(first, last)}{' and counting' if row[at['ongoing']] else ''}"))
         axes.margins(x=0.01)
-        left, right = axes.get_xlim()
-        for first, last, y, text in labels:
-            _label_bar(axes, mdates.date2num(first), mdates.date2num(last), y, text, right - left)
+        _label_bars(axes, bars)
         axes.set_yticks(range(len(holders)), [_short(names[item]) for item in holders])
         axes.invert_yaxis()
         _dress(axes, f"Unbeaten longest: {questions.definition.title}")
@@ -151,14 +150,50 @@ def small_print(figure: Figure, text: str) -> None:
     figure.supxlabel(note, fontsize=8, color=SOFT, x=0.01, ha="left", linespacing=1.4)
 
 
-def _label_bar(axes: Axes, first: float, last: float, y: int, text: str, width: float) -> None:
-    """How long a bar is, in it if it is long enough; beside it otherwise, on the side that has room."""
-    if last - first > 0.011 * width * len(text):
-        axes.annotate(text, (first, y), (5, 0), textcoords="offset points", va="center", fontsize=8.5, color="white")
-    elif first - axes.get_xlim()[0] > width / 2:
-        axes.annotate(text, (first, y), (-5, 0), textcoords="offset points", va="center", ha="right", fontsize=8.5)
-    else:
-        axes.annotate(text, (last, y), (5, 0), textcoords="offset points", va="center", fontsize=8.5)
+@dataclass(frozen=True)
+class Bar:
+    """A reign as it is drawn, on the axis of dates."""
+
+    first: float
+    last: float
+    line: int
+    text: str
+
+
+Label = tuple[float, bool, bool]
+"""Where a text stands, whether to the left of there, and whether in its bar."""
+
+
+def _label_bars(axes: Axes, bars: list[Bar]) -> None:
+    """How long each bar is."""
+    for bar, label in zip(bars, labels(bars, *axes.get_xlim()), strict=True):
+        if label is not None:
+            x, to_the_left, within = label
+            axes.annotate(bar.text, (x, bar.line), (-5 if to_the_left else 5, 0), textcoords="offset points",
+                          va="center", ha="right" if to_the_left else "left", fontsize=8.5,
+                          color="white" if within else INK)  # fmt: skip
+
+
+def labels(bars: list[Bar], left: float, right: float) -> list[Label | None]:
+    """Where the text of each bar stands: in it if it is long enough; else beside it, where no other bar or text of the
+    line is; or nowhere."""
+    taken: dict[int, list[tuple[float, float]]] = {}
+    for bar in bars:
+        taken.setdefault(bar.line, []).append((bar.first, bar.last))
+    found: list[Label | None] = []
+    for bar in bars:
+        wide = _LETTER * (right - left) * len(bar.text)
+        if bar.last - bar.first > wide:
+            found.append((bar.first, False, True))
+            continue
+        found.append(None)
+        for begin, to_the_left in ((bar.last, False), (bar.first - wide, True)):
+            is_free = not any(first < begin + wide and begin < last for first, last in taken[bar.line])
+            if is_free and left <= begin and begin + wide <= right:
+                taken[bar.line].append((begin, begin + wide))
+                found[-1] = (bar.first if to_the_left else bar.last, to_the_left, False)
+                break
+    return found
 
 
 def fill_lines(text: str, width: int) -> str:

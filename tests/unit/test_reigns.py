@@ -13,7 +13,7 @@ from chronicle import Chronicle, Place, Step
 from skyarchive.errors import NotPublishedError
 from skyarchive.frequency import asked_query
 from skyarchive.frequent_questions import Curve
-from skyarchive.pictures import begun, held
+from skyarchive.pictures import Bar, begun, held, labels
 
 
 def day(text: str) -> datetime:
@@ -84,6 +84,13 @@ def test_a_picture_begins_when_somebody_is_unbeaten() -> None:
     assert [(curve.name, curve.times[0], curve.counts.tolist()) for curve in begun(curves)] == [
         ("a", times[2], [0, 2, 3]), ("b", times[2], [1, 0, 0]),
     ]  # fmt: skip
+
+
+def test_lengths_are_told_where_no_other_reign_is() -> None:
+    bars = [Bar(0, 60, 0, "60 days"), Bar(1, 3, 1, "2 days"), Bar(4, 6, 1, "2 days"), Bar(7, 9, 1, "2 days"),
+            Bar(96, 99, 2, "3 days")]  # fmt: skip
+    within, nowhere = (0, False, True), None
+    assert labels(bars, 0, 100) == [within, nowhere, nowhere, (9, False, False), (96, True, False)]
 
 
 _places = st.one_of(st.none(), st.tuples(st.integers(0, 2).map(float), st.integers(0, 2).map(float)))
