@@ -119,13 +119,13 @@ class Moments:
         """What is said of an answer up to the last moment, when there is more that has no skyline; else nothing."""
         if last.period in self._starts:
             return (
-                f" {self._archive} {last.period} has changed since its skylines were computed; "
+                f" The updates of {self._archive} {last.period} have changed since its skylines were computed; "
                 f"run: skyarchive refresh {self._archive}"
             )
         waiting = sorted(period for period in self._ledger.of("derive") if period > self.computed[-1])
         if not waiting or last.period != self.computed[-1]:
             return ""
-        return f" {self._archive} {waiting[0]} has no skylines yet; {self._how(waiting[0])}"
+        return f" The skylines of {self._archive} {waiting[0]} are not computed yet; {self._how(waiting[0])}"
 
     def _how(self, period: str) -> str:
         return f"run: skyarchive run {self._archive} --periods {period} --steps skyline"

@@ -65,7 +65,7 @@ def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> Non
     assert here.command("run", "synthetic", "--periods", "00002", "--steps", "ingest,derive").code == 0
     # Its skylines are not computed yet: whatever is asked is answered as before.
     assert [here.command(*question, "--format", "csv").out for question in QUESTIONS] == answers
-    assert all(answers) and "00002 has no skylines yet" in here.command("skyline", "synthetic").err
+    assert all(answers) and "00002 are not computed yet" in here.command("skyline", "synthetic").err
     changed = here.command("diff", "synthetic.updates", "--format", "json").rows
     assert {(row["_change"], row["period"]) for row in changed} == {("added", "00002")}
     assert here.sql("select * from synthetic.updates where period < '00002' order by all") == before

@@ -55,7 +55,8 @@ def test_a_new_period_hides_no_answer(told: Chronicle, tmp_path: Path) -> None:
     for name in ("skyline", "why", "reigns", "frequent", "frequent over"):
         assert "snapshot 5 (step 5" in after[name].remark, name
         assert after[name].remark.endswith(
-            "places 00002 has no skylines yet; run: skyarchive run places --periods 00002 --steps skyline"
+            "The skylines of places 00002 are not computed yet; "
+            "run: skyarchive run places --periods 00002 --steps skyline"
         )
     assert "yet" not in after["changes"].remark + before["skyline"].remark
     ask = told.ask()
@@ -101,7 +102,9 @@ def test_a_period_that_was_derived_again_is_answered_as_before(told: Chronicle) 
     told.derive("00000", "00001")
     after = answers(told.ask())
     assert {name: answer.rows for name, answer in after.items()} == {name: a.rows for name, a in before.items()}
-    assert "00001 has changed since its skylines were computed; run: skyarchive refresh" in after["skyline"].remark
+    assert (
+        "places 00001 have changed since its skylines were computed; run: skyarchive refresh" in after["skyline"].remark
+    )
     told.skyline("00000")
     assert told.ask().skyline(None).rows == before["skyline"].rows
     told.skyline("00001")
