@@ -29,6 +29,10 @@ class NotPublishedError(SkyarchiveError):
     """A step asked to build on something that is not published."""
 
 
+class DamagedError(SkyarchiveError):
+    """A table whose log or data cannot be read: names the table, the file and what mends it."""
+
+
 class LockError(SkyarchiveError):
     """Another writer holds the archive."""
 

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable
 
 from skyarchive.errors import SettingError
-from skyarchive.lake import UNVERSIONED
 from skyarchive.publishing import PeriodRecord, Run
 from skyarchive.tables import RETENTION_DAYS
+from skyarchive.versions import UNVERSIONED
 from skyarchive.workshop import Workshop
 
 STEP = "maintain"

@@ -13,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from skyarchive.contracts import TableContract, table_contract
 from skyarchive.definition import Definition
 from skyarchive.errors import LockError, SchemaError
-from skyarchive.lake import UNVERSIONED, Lake
+from skyarchive.lake import Lake
 from skyarchive.names import periods_predicate
 from skyarchive.settings import Settings
+from skyarchive.versions import UNVERSIONED
 
 RETENTION_DAYS = 3650
 """VACUUM destroys what old versions need: results stay reproducible for ten years."""

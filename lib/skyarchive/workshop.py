@@ -80,11 +80,14 @@ class Workshop:
 
     @contextmanager
     def noting(self, note: str = "") -> Iterator[None]:
-        """Hold the archive for work that needs no Spark."""
+        """Hold the archive for work that needs no Spark. Tables that cannot be read are mended first."""
+        from skyarchive.mending import mend
+
         with writing(self.settings, self.archive, self.progress.say, note) as left:
             if left and self._is_remote:
                 # Killed, that process could not end what the server was doing for it: writing these tables, perhaps.
                 release_left(self.settings.master, left)
+            mend(self)
             yield
 
     @property

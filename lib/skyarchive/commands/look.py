@@ -89,7 +89,7 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
 
     Example: skyarchive history nba.updates
     """
-    from skyarchive.lake import Commit
+    from skyarchive.history import Commit
 
     commits = _lake().history(*split_table(table))
     rows = [astuple(commit) for commit in commits]
