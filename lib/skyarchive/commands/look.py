@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from skyarchive.commands.options import COUNT
 from skyarchive.errors import SettingError
 from skyarchive.names import split_table
 from skyarchive.output import Format, limited, message, render
@@ -19,7 +20,7 @@ FormatOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", min=0, help="Show at most this many rows; by default 1000 in a table, else all."),
+    typer.Option("--limit", min=0, max=COUNT, help="Show at most this many rows; by default 1000 in a table, else all."),
 ]
 TableArgument = Annotated[
     str, typer.Argument(metavar="ARCHIVE.TABLE", help="The table, such as nba.updates.", show_default=False)
@@ -102,10 +103,10 @@ def diff(
     table: TableArgument,
     old: Annotated[
         int | None,
-        typer.Option("--from", help="The older version; by default the published one before --to."),
+        typer.Option("--from", min=0, max=COUNT, help="The older version; by default the published one before --to."),
     ] = None,
     new: Annotated[
-        int | None, typer.Option("--to", help="The newer version; by default the last published one.")
+        int | None, typer.Option("--to", min=0, max=COUNT, help="The newer version; by default the last published one.")
     ] = None,
     format: FormatOption = "table",
     limit: LimitOption = None,
