@@ -23,7 +23,9 @@ def frequent(
     theta: Annotated[
         str, typer.Option("--theta", help="In which share of the window, above 0, at most 1.", show_default=False)
     ],
-    window: Annotated[int, typer.Option("--window", min=1, max=COUNT, help="Of how many snapshots.", show_default=False)],
+    window: Annotated[
+        int, typer.Option("--window", min=1, max=COUNT, help="Of how many snapshots.", show_default=False)
+    ],
     at: Annotated[
         str | None,
         typer.Option("--at", help="Up to this snapshot or time (UTC); if left out, the last.", show_default=False),

@@ -20,7 +20,9 @@ FormatOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", min=0, max=COUNT, help="Show at most this many rows; by default 1000 in a table, else all."),
+    typer.Option(
+        "--limit", min=0, max=COUNT, help="Show at most this many rows; by default 1000 in a table, else all."
+    ),
 ]
 TableArgument = Annotated[
     str, typer.Argument(metavar="ARCHIVE.TABLE", help="The table, such as nba.updates.", show_default=False)

@@ -34,9 +34,15 @@ def generate(
     flavour: Annotated[
         Literal["zeek", "plain", "lbl"], typer.Option(help="tcp: which kind of connection log.")
     ] = "zeek",
-    objects: Annotated[int | None, typer.Option("--objects", "-N", min=1, max=IN_MEMORY, help="synthetic: objects at the start.")] = None,
-    attributes: Annotated[int, typer.Option("--attributes", "-m", min=1, max=MOST_ATTRIBUTES, help="synthetic: coordinates per object.")] = 3,
-    snapshots: Annotated[int, typer.Option("--snapshots", "-T", min=1, max=IN_MEMORY, help="synthetic: steps in all.")] = 3000,
+    objects: Annotated[
+        int | None, typer.Option("--objects", "-N", min=1, max=IN_MEMORY, help="synthetic: objects at the start.")
+    ] = None,
+    attributes: Annotated[
+        int, typer.Option("--attributes", "-m", min=1, max=MOST_ATTRIBUTES, help="synthetic: coordinates per object.")
+    ] = 3,
+    snapshots: Annotated[
+        int, typer.Option("--snapshots", "-T", min=1, max=IN_MEMORY, help="synthetic: steps in all.")
+    ] = 3000,
     moves: Annotated[float, typer.Option(help="synthetic: share of the objects that moves each step.")] = 0.025,
     births: Annotated[float, typer.Option(help="synthetic: new objects per step, as a share.")] = 0.0,
     deaths: Annotated[float, typer.Option(help="synthetic: share of the objects that goes each step.")] = 0.0,

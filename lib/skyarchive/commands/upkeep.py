@@ -20,7 +20,9 @@ def register(app: typer.Typer) -> None:
 def audit(
     archive: ArchiveArgument,
     snapshots: Annotated[int, typer.Option(min=1, max=COUNT, help="How many to look at.")] = 20,
-    seed: Annotated[int | None, typer.Option(min=0, max=SEED, help="Look at the same ones as an earlier audit.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=SEED, help="Look at the same ones as an earlier audit.")
+    ] = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Compute random snapshots again by brute force and compare them with the published skylines.
@@ -37,7 +39,8 @@ def audit(
 def maintain(
     archive: ArchiveArgument,
     keep_days: Annotated[
-        int | None, typer.Option(min=0, max=DAYS, help="Files that a version of so many days needs stay; ten years if left out.")
+        int | None,
+        typer.Option(min=0, max=DAYS, help="Files that a version of so many days needs stay; ten years if left out."),
     ] = None,
     format: FormatOption = "table",
     verbose: VerboseOption = False,
