@@ -39,3 +39,7 @@ class LockError(SkyarchiveError):
 
 class SparkError(SkyarchiveError):
     """Spark is not there, or went away: later it may be."""
+
+
+class MachineError(SkyarchiveError):
+    """The machine is the matter, not what was asked of it: disk, rights, memory. Later it may not be."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from skyarchive.definition import Definition
-from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError, SparkError
+from skyarchive.errors import InputError, LockError, MachineError, SettingError, SkyarchiveError, SparkError
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.mending import mend_damaged
 from skyarchive.publishing import Outcome
@@ -71,7 +71,7 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
     began = datetime.now(UTC)
     try:
         outcome = _RUN[step](workshop, periods)
-    except (LockError, SparkError):
+    except (LockError, MachineError, SparkError):
         raise  # says nothing of the periods
     except Exception as error:
         keep_failure(workshop, step, periods, began, error)

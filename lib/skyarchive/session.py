@@ -1,5 +1,6 @@
 """The one place that builds a SparkSession: local by default, a cluster or Spark Connect by setting."""
 
+import logging
 import os
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from skyarchive.connecting import CONNECT, SESSION_TIMEOUT, connected_session, master_there
 from skyarchive.jars import delta_jars
+from skyarchive.java import assert_jvm_can_start
 from skyarchive.settings import Settings
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ _ONE_MACHINE = {
 
 def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool = False) -> "SparkSession":
     """A session for `settings.master`. Spark's own lines go to the log file unless `verbose`."""
+    from pyspark import SparkContext
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
@@ -87,6 +90,8 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
         for key, value in _EVERYWHERE.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+    if SparkContext._gateway is None:
+        assert_jvm_can_start()
     builder = builder.master(settings.master)
     for key, value in _configuration(settings).items():
         builder = builder.config(key, value)
@@ -99,6 +104,7 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
             return builder.getOrCreate()
     for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)  # and so it does when the JVM is gone
     with _stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
         session = builder.getOrCreate()
     return session

@@ -67,6 +67,8 @@ class Versions:
         try:
             return DeltaTable(str(self.root / archive / table), version=version)
         except Exception as error:  # delta-rs has errors of many kinds
+            if "os error" in str(error):
+                raise
             raise self._damage(archive, table, wanted) from error
 
     def column_types(self, archive: str, table: str) -> dict[str, str]:
@@ -185,20 +187,22 @@ class Versions:
             yield
         except duckdb.Error as error:
             text = re.sub(r"^[A-Za-z ]+ Error: ", "", str(error).split("\n\nLINE ")[0])
-            if damaged := self._damaged_data(text):
+            if damaged := self.damaged_data(text):
                 raise damaged from error
             missing = re.match(r'Table with name "?(.+?)"? does not exist', text)
             if missing:
                 raise SkyarchiveError(f"There is no table {missing[1]}. {self._inventory()}") from error
             raise SkyarchiveError(f"The query fails: {' '.join(text.split()).rstrip('.!')}.") from error
 
-    def _damaged_data(self, text: str) -> DamagedError | None:
+    def damaged_data(self, text: str) -> DamagedError | None:
         """The error for a data file that DuckDB names in its own, with what brings its rows back."""
         found = re.search(rf"{re.escape(str(self.root))}/(\w+)/(\w+)/([^\"']+\.parquet)", text)
         if found is None:
             return None
         archive, table, path = found.groups()
         why = "cannot be read" if Path(found[0]).exists() else "is missing"
+        if "Permission denied" in text:
+            return DamagedError(f"{found[0]}: permission denied. Give this user the right to read it.")
         period = re.match(r"period=([^/]+)/", path)
         again = "refresh" if table in UNVERSIONED or period is None else "run"
         only = f" --periods {period[1]}" if again == "run" and period else ""

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skyarchive
-from skyarchive.connecting import CONNECT, end_connection, losses_told, release_left, session_key
+from skyarchive.connecting import CONNECT, end_connection, release_left, session_key
 from skyarchive.definition import Definition
+from skyarchive.failures import failures_told
 from skyarchive.lake import Lake
 from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
@@ -75,7 +76,7 @@ class Workshop:
         if not self.settings.master.startswith("local"):
             session = self.spark
             note = session_key(session) if self._is_remote else ""
-        with losses_told(self.settings.master), self.noting(note):
+        with self.noting(note):
             yield
 
     @contextmanager
@@ -83,7 +84,7 @@ class Workshop:
         """Hold the archive for work that needs no Spark. Tables that cannot be read are mended first."""
         from skyarchive.mending import mend
 
-        with writing(self.settings, self.archive, self.progress.say, note) as left:
+        with failures_told(self.settings), writing(self.settings, self.archive, self.progress.say, note) as left:
             if left and self._is_remote:
                 # Killed, that process could not end what the server was doing for it: writing these tables, perhaps.
                 release_left(self.settings.master, left)

@@ -27,7 +27,10 @@ def whole_numbers() -> list[tuple[str, str, OptionInfo]]:
 @pytest.mark.parametrize(
     ("command", "name", "option"), [pytest.param(*found, id=f"{found[0]} {found[1]}") for found in whole_numbers()]
 )
-def test_a_number_that_nobody_has_is_wrong_use(home: Home, command: str, name: str, option: Any) -> None:
+def test_a_number_that_nobody_has_is_wrong_use(
+    home: Home, monkeypatch: pytest.MonkeyPatch, command: str, name: str, option: Any
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert option.min is not None and option.max is not None
     flag = (option.param_decls or (f"--{name.replace('_', '-')}",))[0]
     named = [] if command in ("monitor", "airflow") else ["synthetic"]
