@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from skyarchive.duck import check_read_only, new_session, quoted, select_files
+from skyarchive.duck import check_read_only, new_session, quoted, select_files, shut_in
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.history import Commit, commit_of, run_of
 from skyarchive.log_files import commit_info
@@ -18,6 +18,11 @@ TableName = tuple[str, str]
 """(archive, table)."""
 
 _BATCH = 10_000
+_SHOW_TABLES = re.compile(r"\s*show\s+tables\s*;?\s*", re.IGNORECASE)
+_ABOUT_TABLES = re.compile(
+    r"^\s*show\b|\binformation_schema\b|\bpg_catalog\b|\bsqlite_master\b|\bduckdb_(tables|views|columns|schemas)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,12 @@ class Lake(Versions):
     """The tables of a warehouse, as a reader sees them."""
 
     def connect(
-        self, sql_tables: Collection[TableName], versions: Mapping[TableName, int] | None = None
+        self, sql_tables: Collection[TableName], versions: Mapping[TableName, int] | None = None, *, shut: bool = False
     ) -> duckdb.DuckDBPyConnection:
-        """A DuckDB session with a view `archive.table` of each table, at the given or published version."""
+        """A DuckDB session with a view `archive.table` of each table, at the given or published version. Shut, it reads
+        the files of these tables and no other."""
         session = new_session()
+        read: list[str] = []
         published: dict[str, dict[str, int]] = {}
         views = {(archive, view) for archive, view in sql_tables if view in SOURCES}
         behind = {(archive, SOURCES[view]) for archive, view in views}
@@ -61,23 +68,42 @@ class Lake(Versions):
             view = f"{quoted(archive)}.{quoted(table)}"
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")
-                session.execute(f"CREATE VIEW {view} AS {self._select(archive, table, version)}")
+                log = self.open(archive, table, version)
+                read += self._files(log, archive, table)
+                session.execute(f"CREATE VIEW {view} AS {self._select(archive, table, log)}")
         for archive, name in views:
             session.execute(f"CREATE VIEW {quoted(archive)}.{quoted(name)} AS {view_query(archive, name)}")
+        if shut:
+            shut_in(session, read)
         return session
 
-    def query(self, sql: str, versions: Mapping[TableName, int] | None = None) -> Result:
-        """The answer to one read-only statement over `archive.table` names."""
+    def query(self, sql: str, versions: Mapping[TableName, int] | None = None, *, files: bool = False) -> Result:
+        """The answer to one read-only statement over `archive.table` names; over files, too, only if told so."""
         with self._explained():
             check_read_only(sql)
+        if listed := self.listed(sql):
+            return listed
         named = self.named_in(sql)
         read = named | {(archive, SOURCES[view]) for archive, view in named if view in SOURCES}
         for archive, table in versions or {}:
             if (archive, table) not in read:
                 raise SettingError(f"A version is given for {archive}.{table}, which the statement does not read.")
-        session = self.connect(named, versions)
+        session = self.connect(named, versions, shut=not files)
         with self._explained():
             return self._result(session.execute(sql))
+
+    def listed(self, sql: str) -> Result | None:
+        """What SHOW TABLES shows: every table and view that can be read. None for any other statement."""
+        if not _SHOW_TABLES.fullmatch(sql):
+            return None
+        return Result(["name"], iter([(f"{archive}.{table}",) for archive, table in sorted(self._published())]))
+
+    def _published(self) -> set[TableName]:
+        """All tables that can be read, and the views over them."""
+        read = {(archive, table) for archive in self.archives() for table in self.published_versions(archive)}
+        return read | {
+            (archive, view) for archive, _ in read for view, table in SOURCES.items() if (archive, table) in read
+        }
 
     def history(self, archive: str, table: str) -> list[Commit]:
         """The table's commits, newest first."""
@@ -130,13 +156,15 @@ class Lake(Versions):
         return old, new
 
     def named_in(self, sql: str) -> set[TableName]:
-        """The tables whose qualified name stands in the text; one too many costs only an unused view."""
+        """The tables whose qualified name stands in the text; one too many costs only an unused view. A question about
+        the tables that there are names all."""
         names = [(archive, table) for archive in self.archives() for table in self._readable(archive)]
-        return {
+        named = {
             (archive, table)
             for archive, table in names
             if re.search(rf'\b{archive}"?\s*\.\s*"?{table}\b', sql, re.IGNORECASE)
         }
+        return named | self._published() if _ABOUT_TABLES.search(sql) else named
 
     def _result(self, answer: duckdb.DuckDBPyConnection) -> Result:
         return Result([column[0] for column in answer.description or []], self._rows(answer))

@@ -16,7 +16,9 @@ from skyarchive.views import SOURCES, view_query
 _QUERY = re.compile(r"\s*(select|with|from|values|describe|explain|show)\b", re.IGNORECASE)
 
 
-def query_with_spark(settings: Settings, statement: str, versions: Mapping[TableName, int]) -> Result:
+def query_with_spark(
+    settings: Settings, statement: str, versions: Mapping[TableName, int], *, files: bool = False
+) -> Result:
     """The answer to one query over `archive.table` names, by a Spark session."""
     if not _QUERY.match(statement):
         raise SettingError("Only a query can be run (SELECT, WITH, FROM, VALUES, DESCRIBE): steps write the tables.")

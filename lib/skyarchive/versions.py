@@ -107,10 +107,11 @@ class Versions:
         if runs is None:
             return []
         if self._listed.get(archive, (None,))[0] != runs:
+            select = self._select(archive, "runs", self.open(archive, "runs", runs))
             with new_session() as session, self._explained():
                 found = session.execute(
                     "SELECT run_id, period, step, key, value::BIGINT "
-                    f"FROM ({self._select(archive, 'runs', runs)}), json_each(output_versions) ORDER BY started, run_id"
+                    f"FROM ({select}), json_each(output_versions) ORDER BY started, run_id"
                 ).fetchall()
             self._listed[archive] = runs, [Listing(*row) for row in found]
         return self._listed[archive][1]
@@ -170,11 +171,12 @@ class Versions:
             f"{'' if read is None else f', so version {read} is read'}. To mend it, run: skyarchive refresh {archive}"
         )
 
-    def _select(self, archive: str, table: str, version: int | None = None) -> str:
-        log = self.open(archive, table, version)
+    def _select(self, archive: str, table: str, log: DeltaTable) -> str:
+        """The query over the table's data files as this log has it."""
         return select_files(columns_of(log), self._files(log, archive, table), bool(log.metadata().partition_columns))
 
     def _files(self, log: DeltaTable, archive: str, table: str) -> list[str]:
+        """The data files of the table as this log has it."""
         # delta-rs percent-encodes the folder's part of a local path, so only what follows it is taken.
         encoded = log.table_uri.removeprefix("file://")
         folder = self.root / archive / table
@@ -189,6 +191,10 @@ class Versions:
             text = re.sub(r"^[A-Za-z ]+ Error: ", "", str(error).split("\n\nLINE ")[0])
             if damaged := self.damaged_data(text):
                 raise damaged from error
+            if isinstance(error, duckdb.PermissionException):
+                raise SettingError(
+                    f"{text.split(' - ')[0]}: `sql` reads the archives' tables only. With --files it reads other files, too."
+                ) from error
             missing = re.match(r'Table with name "?(.+?)"? does not exist', text)
             if missing:
                 raise SkyarchiveError(f"There is no table {missing[1]}. {self._inventory()}") from error

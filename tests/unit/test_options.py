@@ -32,7 +32,8 @@ def test_a_number_that_nobody_has_is_wrong_use(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert option.min is not None and option.max is not None
-    flag = (option.param_decls or (f"--{name.replace('_', '-')}",))[0]
+    declared = (option.default, *option.param_decls)  # within Annotated the first one goes by the name of a default
+    flag = next((it for it in declared if str(it).startswith("--")), f"--{name.replace('_', '-')}")
     named = [] if command in ("monitor", "airflow") else ["synthetic"]
     more = {"why": ["p1"], "frequent": ["--theta", "1"], "changes": ["--from", "1", "--to", "2"], "sql": []}
     for number in (HUGE, f"-{HUGE}"):

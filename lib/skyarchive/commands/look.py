@@ -73,14 +73,19 @@ def sql(
     engine: Annotated[
         Literal["duckdb", "spark"], typer.Option(help="duckdb answers at once; spark starts a Spark session.")
     ] = "duckdb",
+    files: Annotated[
+        bool, typer.Option("--files", help="The statement may read any file that you may, such as 'prices.csv'.")
+    ] = False,
 ) -> None:
     """Ask the tables a question in SQL; each is read at its last published version. Times are in UTC.
+
+    The statement reads the archives' tables and nothing else, unless --files is given.
 
     Example: skyarchive sql "select period, count(*) from nba.updates group by period order by period"
 
     Example: skyarchive sql "from nba.snapshots limit 5" --version nba.snapshots=3 --format json
     """
-    answer = ENGINES[engine](load_settings(), statement, _versions(version or []))
+    answer = ENGINES[engine](load_settings(), statement, _versions(version or []), files)
     render(answer.columns, limited(answer.rows, limit, format), format)
 
 
@@ -145,19 +150,19 @@ def _versions(options: list[str]) -> "dict[TableName, int]":
     return versions
 
 
-def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableName, int]") -> "Result":
+def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
     from skyarchive.lake import Lake
 
-    return Lake(settings).query(statement, versions)
+    return Lake(settings).query(statement, versions, files=files)
 
 
-def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]") -> "Result":
+def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
     from skyarchive.spark_sql import query_with_spark
 
-    return query_with_spark(settings, statement, versions)
+    return query_with_spark(settings, statement, versions, files=files)
 
 
-ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int]], Result]]" = {
+ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int], bool], Result]]" = {
     "duckdb": _with_duckdb,
     "spark": _with_spark,
 }
