@@ -38,6 +38,7 @@ _PANIC = "PanicException"
 
 def main() -> None:
     """Run the command line; an error is one sentence, a stack trace only with -v."""
+    os.environ["RUST_BACKTRACE"] = "0"  # delta-rs puts one into its errors
     try:
         app()
     except SkyarchiveError as error:

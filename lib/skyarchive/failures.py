@@ -154,7 +154,7 @@ def _path_beside(words: str, text: str) -> str | None:
         if found:
             paths = _PATH.findall(before)[-1:] or _PATH.findall(after)[:1]
             if paths:
-                return str(paths[0])
+                return re.sub(r"#\d+$", "", paths[0])  # as delta-rs names files that it has not finished
     return None
 
 

@@ -7,12 +7,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from skyarchive.connecting import CONNECT, SESSION_TIMEOUT, connected_session, master_there
 from skyarchive.jars import delta_jars
 from skyarchive.java import assert_jvm_can_start
 from skyarchive.settings import Settings
+from skyarchive.stderr import stderr_into
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,7 +106,7 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)  # and so it does when the JVM is gone
-    with _stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
+    with stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
         session = builder.getOrCreate()
     return session
 
@@ -172,33 +173,3 @@ def _configuration(settings: Settings) -> dict[str, str]:
         # Fewer threads than G1 on few cores; and no full collection each time that more classes are there.
         conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC -XX:MetaspaceSize=256m"
     return conf
-
-
-@contextmanager
-def _stderr_into(log: Path) -> Iterator[None]:
-    """While open, this process's stderr is the log file: the JVM and its workers inherit it for life. What Python
-    says meanwhile, above all that it is still at it, goes where it went."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    before, follows = sys.stderr, _writes_to(sys.stderr, 2)
-    try:
-        os.dup2(target, 2)
-        if follows:
-            sys.stderr = os.fdopen(os.dup(kept), "w", buffering=1, encoding=before.encoding, errors=before.errors)
-        yield
-    finally:
-        if follows:
-            sys.stderr.close()
-            sys.stderr = before
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)
-
-
-def _writes_to(stream: TextIO, handle: int) -> bool:
-    try:
-        return stream.fileno() == handle
-    except (OSError, ValueError):  # it is kept in memory
-        return False

@@ -193,7 +193,7 @@ class Versions:
                 raise damaged from error
             if isinstance(error, duckdb.PermissionException):
                 raise SettingError(
-                    f"{text.split(' - ')[0]}: `sql` reads the archives' tables only. With --files it reads other files, too."
+                    f"{text.split(' - ')[0]}: `sql` reads the archives' tables only; with --files, others, too."
                 ) from error
             missing = re.match(r'Table with name "?(.+?)"? does not exist', text)
             if missing:

@@ -18,6 +18,7 @@ from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
 from skyarchive.progress import Progress
 from skyarchive.settings import Settings
+from skyarchive.stderr import without_panics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,7 +89,8 @@ class Workshop:
             if left and self._is_remote:
                 # Killed, that process could not end what the server was doing for it: writing these tables, perhaps.
                 release_left(self.settings.master, left)
-            mend(self)
+            with without_panics(self.settings):
+                mend(self)
             yield
 
     @property

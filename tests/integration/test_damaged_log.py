@@ -24,7 +24,7 @@ def test_a_damaged_log_is_told_and_the_next_run_is_whole(here: Home, table: str,
     log.entry(log.last).write_text("")
     answer = here.command("sql", f"select count(*) n from synthetic.{table}")
     assert f"synthetic.{table} cannot be read at version {log.last}" in answer.err
-    assert answer.code == (1 if log.last == 1 and table not in ("files", "quality", "runs") else 0)
+    assert answer.code == (1 if log.last < 2 and table not in ("files", "quality", "runs") else 0)
     arguments = ["synthetic", "--periods", "00000..00001"] if command == "run" else ["synthetic"]
     answer = here.command(command, *arguments)
     assert answer.code == 0, answer.err
