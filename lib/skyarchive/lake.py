@@ -64,7 +64,7 @@ class Lake(Versions):
                     published[archive] = self.published_versions(archive)
                 version = published[archive].get(table)
             if version is None:
-                raise self._unpublished(archive, table)
+                raise self.unpublished(archive, table)
             view = f"{quoted(archive)}.{quoted(table)}"
             with self._explained():
                 session.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(archive)}")

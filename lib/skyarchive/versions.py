@@ -148,7 +148,7 @@ class Versions:
             return version
         return None
 
-    def _unpublished(self, archive: str, table: str) -> SkyarchiveError:
+    def unpublished(self, archive: str, table: str) -> SkyarchiveError:
         """Why there is no version of a table to read."""
         unread = [*self._to_read(archive).get(table, ())]
         unread += [listing.version for listing in self.lost(archive).values() if listing.table == table]
