@@ -79,7 +79,6 @@ _ONE_MACHINE = {
 def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool = False) -> "SparkSession":
     """A session for `settings.master`. Spark's own lines go to the log file unless `verbose`."""
     from pyspark import SparkContext
-    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     if settings.master.startswith(CONNECT):
@@ -103,12 +102,22 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     if verbose:
         with _nothing_left_behind(), master_there(settings.master):
             return builder.getOrCreate()
-    for name in _QUERY_LOGGERS:
-        PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
-    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)  # and so it does when the JVM is gone
+    _quieten()
     with stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
         session = builder.getOrCreate()
     return session
+
+
+def _quieten() -> None:
+    """What PySpark prints beside an error that it raises: of failed queries, and by several threads of a JVM that ends."""
+    from pyspark import accumulators
+    from pyspark.logger import PySparkLogger
+
+    for name in _QUERY_LOGGERS:
+        PySparkLogger.getLogger(name).addFilter(lambda record: False)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -73,12 +73,13 @@ class Workshop:
         """Hold the archive for work that Spark does. A Spark elsewhere comes first: one that is absent, or slow to
         answer, must not keep others from the archive. Our own cannot be absent, and starts when the work turns out to
         need it."""
-        note = ""
-        if not self.settings.master.startswith("local"):
-            session = self.spark
-            note = session_key(session) if self._is_remote else ""
-        with self.noting(note):
-            yield
+        with failures_told(self.settings):
+            note = ""
+            if not self.settings.master.startswith("local"):
+                session = self.spark
+                note = session_key(session) if self._is_remote else ""
+            with self.noting(note):
+                yield
 
     @contextmanager
     def noting(self, note: str = "") -> Iterator[None]:
