@@ -109,7 +109,7 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
 
 
 def _quieten() -> None:
-    """What PySpark prints beside an error that it raises: of failed queries, and by several threads of a JVM that ends."""
+    """Silences what PySpark prints beside the errors that it raises: of failed queries, and when the JVM ends."""
     from pyspark import accumulators
     from pyspark.logger import PySparkLogger
 
