@@ -32,10 +32,13 @@ def _every_command(
 
 
 _INTERRUPTED = 130
+_PANIC = "PanicException"
+"""What Python sees of a fault within delta-rs; it is no Exception."""
 
 
 def main() -> None:
     """Run the command line; an error is one sentence, a stack trace only with -v."""
+    os.environ["RUST_BACKTRACE"] = "0"  # delta-rs puts one into its errors
     try:
         app()
     except SkyarchiveError as error:
@@ -51,15 +54,23 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output went away
         sys.exit(1)
-    except Exception as error:
-        _end(_unexpected(error), error)
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
+        _end(_sentence(error), error)
 
 
-def _unexpected(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
+    from skyarchive.failures import meaning
+
+    settings = load_settings()
+    known = meaning(error, settings)
+    if known is not None:
+        return str(known)
     first = str(error).strip().split("\n")[0] or type(error).__name__
     return (
         f"This failed without a better explanation: {first} (Spark's own lines are in "
-        f"{load_settings().log_file}; -v shows the stack trace)."
+        f"{settings.log_file}; -v shows the stack trace)."
     )
 
 

@@ -21,10 +21,23 @@ _COLUMN_TYPES = {
 def new_session() -> duckdb.DuckDBPyConnection:
     """An empty in-memory session: UTC, no downloads, blind to the variables of this program."""
     spill = Path(tempfile.gettempdir()) / f"skyarchive-duckdb-{os.getpid()}"
-    session = duckdb.connect(config={"autoinstall_known_extensions": False, "temp_directory": str(spill)})
+    session = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": str(spill),
+        }
+    )
     session.execute("SET TimeZone = 'UTC'")
     session.execute("SET python_enable_replacements = false")
     return session
+
+
+def shut_in(session: duckdb.DuckDBPyConnection, files: list[str]) -> None:
+    """From here on the session reads these files and no other, writes none but its own, and stays as it is."""
+    session.execute(f"SET allowed_paths = [{', '.join(map(_text, files))}]")
+    session.execute("SET enable_external_access = false")
+    session.execute("SET lock_configuration = true")
 
 
 def check_read_only(sql: str) -> None:
@@ -52,13 +65,17 @@ def select_files(columns: Mapping[str, str], files: list[str], partitioned: bool
     empty = f"SELECT {typed} WHERE false"
     if not files:
         return empty
-    paths = ", ".join("'" + path.replace("'", "''") + "'" for path in files)
+    paths = ", ".join(map(_text, files))
     # The period stands in the path only; as a text it must not become a number or a date.
     hive = "true, hive_types = {'period': 'VARCHAR'}" if partitioned else "false"
     return (
         f"SELECT {', '.join(map(quoted, columns))} FROM ({empty} "
         f"UNION ALL BY NAME FROM read_parquet([{paths}], union_by_name = true, hive_partitioning = {hive}))"
     )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
 def duckdb_type(kind: Any) -> str:

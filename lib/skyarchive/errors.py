@@ -29,9 +29,17 @@ class NotPublishedError(SkyarchiveError):
     """A step asked to build on something that is not published."""
 
 
+class DamagedError(SkyarchiveError):
+    """A table whose log or data cannot be read: names the table, the file and what mends it."""
+
+
 class LockError(SkyarchiveError):
     """Another writer holds the archive."""
 
 
 class SparkError(SkyarchiveError):
     """Spark is not there, or went away: later it may be."""
+
+
+class MachineError(SkyarchiveError):
+    """The machine is the matter, not what was asked of it: disk, rights, memory. Later it may not be."""

@@ -1,11 +1,14 @@
 """What has been published: the rows of `runs`, newest first, read without Spark."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from skyarchive.lake import Lake
+from skyarchive.losses import LOST, Listing, RowKey, told
+from skyarchive.names import sql_text
 
 _COLUMNS = (
     "period", "run_id", "step", "started", "seconds", "rows_in", "rows_out", "input_versions", "output_versions",
@@ -49,20 +52,27 @@ class Ledger:
     by_step: dict[str, dict[str, Publication]]
     versions: dict[str, int]
     """The published version of each table."""
+    lost: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By step and period, what was published and cannot be read any more, where nothing was published since."""
 
     @classmethod
     def read(cls, lake: Lake, archive: str) -> "Ledger":
         by_step: dict[str, dict[str, Publication]] = {}
+        lost: dict[tuple[str, str], tuple[datetime, str]] = {}
         if "runs" in lake.tables(archive):
-            newest = (
-                f"select {', '.join(_COLUMNS)} from {archive}.runs "
-                "qualify row_number() over (partition by step, period order by started desc) = 1 order by period"
-            )
-            for row in lake.query(newest).rows:
+            unmended = lake.lost(archive)
+            for row in lake.query(_newest(archive, unmended)).rows:
                 values = dict(zip(_COLUMNS, row, strict=True))
                 values |= {name: json.loads(values[name]) for name in _JSON}
-                by_step.setdefault(values["step"], {})[values["period"]] = Publication(**values)
-        return cls(archive, by_step, lake.published_versions(archive))
+                step, period = values["step"], values["period"]
+                listing = unmended.get((values["run_id"], period))
+                why = told(archive, listing) if listing else values["details"].get(LOST)
+                if why is not None:
+                    lost[step, period] = values["started"], why
+                    continue
+                by_step.setdefault(step, {})[period] = Publication(**values)
+        since = {key: why for key, (started, why) in lost.items() if not _published_since(by_step, key, started)}
+        return cls(archive, by_step, lake.published_versions(archive), since)
 
     def of(self, step: str) -> dict[str, Publication]:
         return self.by_step.get(step, {})
@@ -71,3 +81,19 @@ class Ledger:
         """The ingested period that the given one starts from."""
         earlier = [known for known in self.of("ingest") if known < period]
         return max(earlier, default=None)
+
+
+def _newest(archive: str, lost: Mapping[RowKey, Listing]) -> str:
+    """The newest row of every step and period that counts, and the newest that was lost."""
+    keys = "".join(f", ({sql_text(run_id)}, {sql_text(period)})" for run_id, period in lost)
+    is_lost = f"(json_extract(details, '$.{LOST}') is not null or (run_id, period) in (('', ''){keys}))"
+    return (
+        f"select {', '.join(_COLUMNS)} from {archive}.runs "
+        f"qualify row_number() over (partition by step, period, {is_lost} order by started desc) = 1 order by period"
+    )
+
+
+def _published_since(by_step: Mapping[str, Mapping[str, Publication]], key: tuple[str, str], started: datetime) -> bool:
+    step, period = key
+    published = by_step.get(step, {}).get(period)
+    return published is not None and published.started > started

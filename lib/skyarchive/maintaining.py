@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable
 
 from skyarchive.errors import SettingError
-from skyarchive.lake import UNVERSIONED
 from skyarchive.publishing import PeriodRecord, Run
+from skyarchive.stderr import without_panics
 from skyarchive.tables import RETENTION_DAYS
+from skyarchive.versions import UNVERSIONED
 from skyarchive.workshop import Workshop
 
 STEP = "maintain"
@@ -51,7 +52,7 @@ def maintain(workshop: Workshop, keep_days: int = RETENTION_DAYS) -> list[Care]:
         commit = CommitProperties(custom_metadata={"userMetadata": run.commit([]).metadata()})
         cared = []
         for table in lake.tables(archive):
-            with workshop.progress.phase(f"{archive}: {STEP}, {table}"):
+            with workshop.progress.phase(f"{archive}: {STEP}, {table}"), without_panics(workshop.settings):
                 cared.append(_care_for(table, lake.open(archive, table), keep_days, commit))
         run.output_versions = {care.table: care.version for care in cared if care.table not in UNVERSIONED}
         rows = sum(care.rows for care in cared)

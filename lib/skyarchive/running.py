@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from skyarchive.definition import Definition
-from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError, SparkError
+from skyarchive.errors import InputError, LockError, MachineError, SettingError, SkyarchiveError, SparkError
 from skyarchive.inventory import Inventory, looked_into
+from skyarchive.mending import mend_damaged
 from skyarchive.publishing import Outcome
 from skyarchive.refusing import keep_failure, keep_refusals
 from skyarchive.selection import Selection
@@ -70,7 +71,7 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
     began = datetime.now(UTC)
     try:
         outcome = _RUN[step](workshop, periods)
-    except (LockError, SparkError):
+    except (LockError, MachineError, SparkError):
         raise  # says nothing of the periods
     except Exception as error:
         keep_failure(workshop, step, periods, began, error)
@@ -81,6 +82,7 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
 
 def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[Outcome]:
     """Each step over all selected periods; a period that a step refused does not go on to the next."""
+    mend_damaged(workshop)
     periods = _selected(workshop, selection, steps)
     outcomes: list[Outcome] = []
     for step in steps:
@@ -120,6 +122,7 @@ def _whole_inventory(workshop: Workshop) -> Inventory:
 def refresh(workshop: Workshop) -> list[Outcome]:
     """Recompute what is stale or unfinished, in order, one period after the other: a period whose start comes
     out unchanged is no longer stale, so the work stops there by itself."""
+    mend_damaged(workshop)
     _whole_inventory(workshop)
     outcomes: list[Outcome] = []
     refused: set[tuple[str, str]] = set()

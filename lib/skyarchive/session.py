@@ -1,16 +1,19 @@
 """The one place that builds a SparkSession: local by default, a cluster or Spark Connect by setting."""
 
+import logging
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from skyarchive.connecting import CONNECT, SESSION_TIMEOUT, connected_session, master_there
 from skyarchive.jars import delta_jars
+from skyarchive.java import assert_jvm_can_start
 from skyarchive.settings import Settings
+from skyarchive.stderr import stderr_into
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +78,7 @@ _ONE_MACHINE = {
 
 def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool = False) -> "SparkSession":
     """A session for `settings.master`. Spark's own lines go to the log file unless `verbose`."""
-    from pyspark.logger import PySparkLogger
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if settings.master.startswith(CONNECT):
@@ -87,6 +90,8 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
         for key, value in _EVERYWHERE.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+    if SparkContext._gateway is None:
+        assert_jvm_can_start()
     builder = builder.master(settings.master)
     for key, value in _configuration(settings).items():
         builder = builder.config(key, value)
@@ -97,11 +102,22 @@ def build_session(settings: Settings, app: str = "skyarchive", *, verbose: bool 
     if verbose:
         with _nothing_left_behind(), master_there(settings.master):
             return builder.getOrCreate()
-    for name in _QUERY_LOGGERS:
-        PySparkLogger.getLogger(name).addFilter(lambda record: False)  # the error itself says it, once
-    with _stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
+    _quieten()
+    with stderr_into(settings.log_file), _nothing_left_behind(), master_there(settings.master):
         session = builder.getOrCreate()
     return session
+
+
+def _quieten() -> None:
+    """Silences what PySpark prints beside the errors that it raises: of failed queries, and when the JVM ends."""
+    from pyspark import accumulators
+    from pyspark.logger import PySparkLogger
+
+    for name in _QUERY_LOGGERS:
+        PySparkLogger.getLogger(name).addFilter(lambda record: False)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -166,33 +182,3 @@ def _configuration(settings: Settings) -> dict[str, str]:
         # Fewer threads than G1 on few cores; and no full collection each time that more classes are there.
         conf["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC -XX:MetaspaceSize=256m"
     return conf
-
-
-@contextmanager
-def _stderr_into(log: Path) -> Iterator[None]:
-    """While open, this process's stderr is the log file: the JVM and its workers inherit it for life. What Python
-    says meanwhile, above all that it is still at it, goes where it went."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    before, follows = sys.stderr, _writes_to(sys.stderr, 2)
-    try:
-        os.dup2(target, 2)
-        if follows:
-            sys.stderr = os.fdopen(os.dup(kept), "w", buffering=1, encoding=before.encoding, errors=before.errors)
-        yield
-    finally:
-        if follows:
-            sys.stderr.close()
-            sys.stderr = before
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)
-
-
-def _writes_to(stream: TextIO, handle: int) -> bool:
-    try:
-        return stream.fileno() == handle
-    except (OSError, ValueError):  # it is kept in memory
-        return False

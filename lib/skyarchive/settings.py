@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 import tomllib
 from dataclasses import dataclass, fields
@@ -12,6 +13,16 @@ from urllib.parse import unquote
 from skyarchive.errors import SettingError
 
 CONFIG_FILE = "skyarchive.toml"
+_MOST_UPDATES = 2**31 - 1
+_LOCAL = r"local(\[(\*|[1-9]\d*)(, *[1-9]\d*)?\]|-cluster\[.+\])?"
+_FORMS = {
+    "master": (
+        re.compile(rf"{_LOCAL}|(spark|sc|k8s)://.+|yarn"),
+        "no Spark master: write local[*], local[2], spark://host:7077, sc://host:15002, yarn or k8s://https://host",
+    ),
+    "driver_memory": (re.compile(r"[1-9]\d{0,8}[kmgt]b?", re.IGNORECASE), "no amount of memory: write 3g or 2500m"),
+}
+"""What some settings must look like, as Spark itself would only say when it has started half."""
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
@@ -123,9 +134,14 @@ def _typed(key: str, value: Any, origin: str) -> Any:
             raise SettingError(f"{origin}: {value!r} is not a number of seconds.")
         return seconds
     if key == "part_updates":
-        if isinstance(value, bool) or not str(value).isdecimal() or int(value) < 1:
-            raise SettingError(f"{origin}: {value!r} is not a number of updates.")
+        if isinstance(value, bool) or not str(value).isdecimal() or not 1 <= int(value) <= _MOST_UPDATES:
+            raise SettingError(f"{origin}: {value!r} is not a number of updates from 1 to {_MOST_UPDATES}.")
         return int(value)
+    if key in _FORMS:
+        form, written = _FORMS[key]
+        if not isinstance(value, str) or not form.fullmatch(value):
+            raise SettingError(f"{origin}: {value!r} is {written}.")
+        return value
     if not isinstance(value, str) or (not value and key not in ("archives", "webhook")):
         raise SettingError(f"{origin}: {value!r} is no path or address (in a file: in quotes).")
     return unquote(value.removeprefix("file://")) if key == "warehouse" and value.startswith("file://") else value

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from skyarchive.definition import Definition
 from skyarchive.inventory import Inventory
-from skyarchive.lake import UNVERSIONED, Lake
+from skyarchive.lake import Lake
 from skyarchive.ledger import Ledger, Publication
 from skyarchive.looking_back import frequent_inputs, looked_into
 from skyarchive.names import FURTHER_STEPS, STEPS
@@ -15,6 +15,7 @@ from skyarchive.reading.files import files_fingerprint
 from skyarchive.record_status import external_inputs
 from skyarchive.refusals import Refusal, last_refusals, newest
 from skyarchive.settings import Settings
+from skyarchive.versions import UNVERSIONED
 
 State = Literal["absent", "current", "stale", "unfinished", "refused"]
 NOTHING = "none"
@@ -82,8 +83,9 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
     unfinished = _unfinished(lake, definition.name, ledger)
     touched = {period for periods in unfinished.values() for period in periods}
     refusals = last_refusals(lake, definition.name, ledger)
+    lost = {period for step, period in ledger.lost if step in definition.steps}
     known = sorted(
-        {*inventory.periods(), *ledger.of("ingest"), *ledger.of("derive"), *touched, *_recent(refusals.values())}
+        {*inventory.periods(), *ledger.of("ingest"), *ledger.of("derive"), *touched, *lost, *_recent(refusals.values())}
     )
     statuses: list[PeriodStatus] = []
     for period in known:
@@ -95,6 +97,9 @@ def period_statuses(settings: Settings, definition: Definition) -> list[PeriodSt
             if period in periods:
                 why = f"{step} stopped in the middle; the last good version is read, run {step} again"
                 status.steps[step] = StepState("unfinished", why)
+        for step in definition.steps:
+            if (step, period) in ledger.lost:
+                status.steps[step] = StepState("unfinished", ledger.lost[step, period])
         status.counts = _counts(ledger, period)
         status.files = len(inventory.files_of(period))
         status.refusal = newest(refusals, period, definition.steps)

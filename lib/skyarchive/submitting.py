@@ -5,6 +5,7 @@ import sys
 
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SkyarchiveError
+from skyarchive.failures import failures_told
 from skyarchive.running import raise_refusals, run_steps
 from skyarchive.selection import Selection
 from skyarchive.settings import load_settings
@@ -29,8 +30,9 @@ def submit_monitor() -> None:
     parameters = Parameters(given.theta, given.window, given.epsilon, given.delta, given.seed, given.absent)
     try:
         settings = load_settings()
-        workshop = Workshop(settings, Catalog(settings).get(given.archive), verbose=True)
-        workshop.progress.say(study_archive(workshop, Selection(given.periods), parameters).reason)
+        with failures_told(settings):
+            workshop = Workshop(settings, Catalog(settings).get(given.archive), verbose=True)
+            workshop.progress.say(study_archive(workshop, Selection(given.periods), parameters).reason)
     except SkyarchiveError as error:
         sys.exit(str(error))
 
@@ -43,7 +45,8 @@ def submit(step: str) -> None:
     arguments = parser.parse_args()
     try:
         settings = load_settings()
-        workshop = Workshop(settings, Catalog(settings).get(arguments.archive), verbose=True)
-        raise_refusals(run_steps(workshop, Selection(arguments.periods), [step]))
+        with failures_told(settings):
+            workshop = Workshop(settings, Catalog(settings).get(arguments.archive), verbose=True)
+            raise_refusals(run_steps(workshop, Selection(arguments.periods), [step]))
     except SkyarchiveError as error:
         sys.exit(str(error))

@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from skyarchive.contracts import TableContract, table_contract
 from skyarchive.definition import Definition
 from skyarchive.errors import LockError, SchemaError
-from skyarchive.lake import UNVERSIONED, Lake
+from skyarchive.lake import Lake
 from skyarchive.names import periods_predicate
 from skyarchive.settings import Settings
+from skyarchive.stderr import without_panics
+from skyarchive.versions import UNVERSIONED
 
 RETENTION_DAYS = 3650
 """VACUUM destroys what old versions need: results stay reproducible for ten years."""
@@ -49,6 +51,7 @@ class Tables:
 
     def __init__(self, settings: Settings, definition: Definition, session: Callable[[], SparkSession]):
         self._session = session
+        self._settings = settings
         self._root = Path(settings.warehouse) / definition.name
         self._definition = definition
         self._lake = Lake(settings)
@@ -84,13 +87,14 @@ class Tables:
         contract = self.contract(table)
         self._ensure(contract)
         schema = pa.schema(Schema.from_json(contract.delta_schema))
-        write_deltalake(
-            self._path(table),
-            pa.Table.from_pylist(rows, schema),
-            mode="overwrite" if anew else "append",
-            schema_mode="merge",  # a table made before a column came gets it
-            commit_properties=CommitProperties(custom_metadata={"userMetadata": commit.metadata()}),
-        )
+        with without_panics(self._settings):
+            write_deltalake(
+                self._path(table),
+                pa.Table.from_pylist(rows, schema),
+                mode="overwrite" if anew else "append",
+                schema_mode="merge",  # a table made before a column came gets it
+                commit_properties=CommitProperties(custom_metadata={"userMetadata": commit.metadata()}),
+            )
 
     def rows_frame(self, table: str, rows: list[dict[str, Any]]) -> DataFrame:
         """Rows of plain values as a frame of that table."""
@@ -110,7 +114,8 @@ class Tables:
                 continue
             # Version 0 is the empty table: its creation writes no rows.
             last_good = max(published.get(table, {0}))
-            self._lake.open(archive, table).restore(last_good)
+            with without_panics(self._settings):
+                self._lake.open(archive, table).restore(last_good)
             discarded.append(table)
         return discarded
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skyarchive
-from skyarchive.connecting import CONNECT, end_connection, losses_told, release_left, session_key
+from skyarchive.connecting import CONNECT, end_connection, release_left, session_key
 from skyarchive.definition import Definition
+from skyarchive.failures import failures_told
 from skyarchive.lake import Lake
 from skyarchive.ledger import Ledger
 from skyarchive.lock import writing
 from skyarchive.progress import Progress
 from skyarchive.settings import Settings
+from skyarchive.stderr import without_panics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,20 +73,25 @@ class Workshop:
         """Hold the archive for work that Spark does. A Spark elsewhere comes first: one that is absent, or slow to
         answer, must not keep others from the archive. Our own cannot be absent, and starts when the work turns out to
         need it."""
-        note = ""
-        if not self.settings.master.startswith("local"):
-            session = self.spark
-            note = session_key(session) if self._is_remote else ""
-        with losses_told(self.settings.master), self.noting(note):
-            yield
+        with failures_told(self.settings):
+            note = ""
+            if not self.settings.master.startswith("local"):
+                session = self.spark
+                note = session_key(session) if self._is_remote else ""
+            with self.noting(note):
+                yield
 
     @contextmanager
     def noting(self, note: str = "") -> Iterator[None]:
-        """Hold the archive for work that needs no Spark."""
-        with writing(self.settings, self.archive, self.progress.say, note) as left:
+        """Hold the archive for work that needs no Spark. Tables that cannot be read are mended first."""
+        from skyarchive.mending import mend
+
+        with failures_told(self.settings), writing(self.settings, self.archive, self.progress.say, note) as left:
             if left and self._is_remote:
                 # Killed, that process could not end what the server was doing for it: writing these tables, perhaps.
                 release_left(self.settings.master, left)
+            with without_panics(self.settings):
+                mend(self)
             yield
 
     @property

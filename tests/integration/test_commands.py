@@ -44,6 +44,25 @@ def test_both_engines_give_one_answer(here: Home, spark: SparkSession) -> None:
         assert by_duckdb.rows == by_spark.rows != []
 
 
+def test_spark_reads_tables_and_no_other_file_unless_told_so(here: Home, spark: SparkSession) -> None:
+    secret = here.folder / "secret.csv"
+    secret.write_text("xyzzy\n")
+    delta = Path(here.settings.warehouse) / "synthetic" / "updates"
+    ask = ["--engine", "spark", "--format", "json"]
+    for relation in (f"csv.`{secret}`", f"text.`file:{secret}`", f"delta.`{delta}`", f"TeXt . `{secret}`",
+                     f"`org.apache.spark.sql.execution.datasources.text.TextFileFormat`.`{secret}`"):  # fmt: skip
+        for statement in (f"select * from {relation}", f"with t as (from {relation}) from t",
+                          f"select count(*) from synthetic.updates where exists (select * from {relation})",
+                          f"describe {relation}", f"explain select * from {relation}"):  # fmt: skip
+            answer = here.command("sql", statement, *ask)
+            assert "xyzzy" not in answer.out and "_c0" not in answer.out, statement
+            assert answer.code == 1 or statement.startswith("explain"), statement
+            assert "Traceback" not in answer.err
+    assert here.command("sql", f"select * from csv.`{secret}`", *ask, "--files").rows == [{"_c0": "xyzzy"}]
+    assert here.command("sql", "show tables", *ask).rows == here.command("sql", "show tables", "--format", "json").rows
+    assert {"name": "synthetic.reigns"} in here.command("sql", "show tables", *ask).rows
+
+
 def test_history_and_metadata_say_which_run_wrote_what(here: Home) -> None:
     newest = here.command("history", "synthetic.updates", "--format", "json").rows[0]
     assert (newest["step"], newest["periods"], newest["published"]) == ("derive", ["00000", "00001"], True)

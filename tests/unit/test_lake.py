@@ -15,6 +15,10 @@ UPDATES = pa.schema(
     [("period", pa.string()), ("snapshot", pa.int64()), ("object", pa.string()), ("points", pa.float64()),
      ("theta", pa.decimal128(9, 6)), ("time", pa.timestamp("us", "UTC")), ("gone", pa.bool_())]
 )  # fmt: skip
+SKYLINE = pa.schema(
+    [("period", pa.string()), ("object", pa.string()), ("first_snapshot", pa.int64()), ("last_snapshot", pa.int64()),
+     ("first_time", pa.timestamp("us", "UTC")), ("last_time", pa.timestamp("us", "UTC"))]
+)  # fmt: skip
 NASTY = ["O'Neal", 'The "Big" One', "two\nlines", "Jokić; drop table nba.updates", "\\", "名前"]
 
 
@@ -183,6 +187,68 @@ def test_only_one_statement_that_reads_is_run(lake: Lake, table: SparkTable, tmp
     with pytest.raises(SettingError):
         lake.query(sql.format(out=out))
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "from read_text('{file}')", "from read_csv('{file}')", "from '{file}'", "from read_blob('{file}')",
+        "select * from nba.updates, read_text('{file}')", "from read_parquet('{data}')", "from '{data}'",
+        "from glob('{folder}/*')", "from sniff_csv('{file}')", "from parquet_metadata('{data}')",
+        "explain analyze from read_text('{file}')", "describe from read_csv('{file}')", "summarize from '{data}'",
+        "with t as (from read_json('{file}')) from t", "select (select content from read_text('{file}'))",
+        "pivot '{data}' on period using count(*)", "from query('from read_text(''{file}'')')",
+        "from nba.updates where exists (from read_text('{file}'))", "from read_text('file://{file}')",
+        "from read_text('{folder}/nba/updates/../../secret.csv')", "from duckdb_secrets()",
+        "from read_csv('http://127.0.0.1:1/x.csv')", "select getenv('HOME')",
+    ],
+)  # fmt: skip
+def test_a_statement_reads_tables_and_no_other_file(lake: Lake, table: SparkTable, tmp_path: Path, sql: str) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("a,b\n1,xyzzy\n")
+    unpublished = sorted((table.folder / "period=2010").glob("*.parquet"))[-1]
+    statement = sql.format(file=file, folder=tmp_path, data=unpublished)
+    with pytest.raises(SkyarchiveError) as refused:
+        list(lake.query(statement).rows)
+    assert "xyzzy" not in str(refused.value) and "\n" not in str(refused.value)
+    if str(file) in str(refused.value):
+        assert "--files" in str(refused.value)
+
+
+@pytest.mark.parametrize("sql", ["set threads = 1", "reset threads", "load json", "call enable_logging()", "use nba",
+                                 "export database '{out}'", "begin", "vacuum", "checkpoint"])  # fmt: skip
+def test_a_statement_leaves_the_session_as_it_is(lake: Lake, table: SparkTable, tmp_path: Path, sql: str) -> None:
+    with pytest.raises(SettingError):
+        lake.query(sql.format(out=tmp_path / "out"))
+
+
+def test_files_are_read_where_that_is_asked_for(lake: Lake, table: SparkTable, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("period,name\n2010,x\n")
+    sql = f"select name, points from nba.updates join '{tmp_path}/more.csv' m on m.period::text = updates.period"
+    assert list(lake.query(sql + " order by all", files=True).rows) == [("x", 1.0), ("x", 2.0)]
+
+
+def test_a_large_answer_may_spill(lake: Lake) -> None:
+    assert answer(
+        lake, "select count(*) from (select distinct i::text || repeat('x', 20) t from range(500000) r(i))"
+    ) == [(500_000,)]
+
+
+def test_the_tables_are_listed(lake: Lake, nba: Archive, table: SparkTable) -> None:
+    nba.table("objects", UPDATES).replace("2010", updates(1.0))  # not published: nobody can read it
+    for sql in ("show tables", " SHOW TABLES; "):
+        assert answer(lake, sql) == [("nba.runs",), ("nba.updates",)]
+    assert [row[1:3] for row in answer(lake, "show all tables")] == [("nba", "runs"), ("nba", "updates")]
+    assert answer(lake, "show tables from nba") == [("runs",), ("updates",)]
+    found = "select table_schema, table_name from information_schema.tables order by all"
+    assert answer(lake, found) == [("nba", "runs"), ("nba", "updates")]
+    assert [row[0] for row in answer(lake, "describe nba.updates")] == UPDATES.names
+
+
+def test_views_are_listed_with_the_tables(lake: Lake, nba: Archive) -> None:
+    nba.publish("a", "2010", skyline=nba.table("skyline", SKYLINE).replace("2010", []))
+    assert answer(lake, "show tables") == [("nba.reigns",), ("nba.runs",), ("nba.skyline",)]
+    assert [row[0] for row in answer(lake, "describe nba.reigns")][:3] == ["object", "first_snapshot", "last_snapshot"]
 
 
 @pytest.mark.parametrize(

@@ -155,3 +155,33 @@ def test_the_log_lies_in_the_warehouse_unless_it_is_a_path(log: str, warehouse: 
 def test_the_schemas_are_found_from_anywhere() -> None:
     assert (schemas_folder() / "archives" / "nba.yaml").is_file()
     assert (schemas_folder() / "tables" / "runs.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("master", "banana", "no Spark master: write local"),
+        ("master", "local[0]", "no Spark master"),
+        ("master", "spark//host:7077", "no Spark master"),
+        ("driver_memory", "much", "no amount of memory: write 3g"),
+        ("driver_memory", "0g", "no amount of memory"),
+        ("part_updates", "9" * 30, "is not a number of updates from 1 to"),
+    ],
+)
+def test_what_spark_would_refuse_when_half_started_is_told_at_once(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", value)
+    with pytest.raises(SettingError, match=words) as told:
+        load_settings()
+    assert str(told.value).startswith(f"SKYARCHIVE_{name.upper()}: '{value}' is")
+
+
+@pytest.mark.parametrize(
+    "master",
+    ["local", "local[2]", "local[*]", "local[2, 3]", "local-cluster[2,1,1024]", "spark://a:7077,b:7077",
+     "sc://host:15002/;token=x", "yarn", "k8s://https://host:443"],
+)  # fmt: skip
+def test_masters_that_there_are(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
+    monkeypatch.setenv("SKYARCHIVE_MASTER", master)
+    assert load_settings().master == master

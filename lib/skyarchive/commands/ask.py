@@ -7,7 +7,7 @@ import typer
 
 from skyarchive.catalog import Catalog
 from skyarchive.commands.look import FormatOption, LimitOption
-from skyarchive.commands.options import ArchiveArgument
+from skyarchive.commands.options import COUNT, ArchiveArgument
 from skyarchive.output import Format, limited, message, render
 from skyarchive.settings import load_settings
 
@@ -60,7 +60,7 @@ def why(
 
 def reigns(
     archive: ArchiveArgument,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many of the longest reigns.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=1, max=COUNT, help="How many of the longest reigns.")] = 20,
     by: Annotated[
         Literal["time", "snapshots"], typer.Option("--by", help="What makes a reign long: its time or its snapshots.")
     ] = "time",

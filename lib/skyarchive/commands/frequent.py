@@ -7,7 +7,7 @@ import typer
 
 from skyarchive.catalog import Catalog
 from skyarchive.commands.look import FormatOption, LimitOption
-from skyarchive.commands.options import ArchiveArgument
+from skyarchive.commands.options import COUNT, ArchiveArgument
 from skyarchive.errors import SettingError
 from skyarchive.output import limited, message, render
 from skyarchive.settings import load_settings
@@ -23,7 +23,9 @@ def frequent(
     theta: Annotated[
         str, typer.Option("--theta", help="In which share of the window, above 0, at most 1.", show_default=False)
     ],
-    window: Annotated[int, typer.Option("--window", help="Of how many snapshots.", show_default=False)],
+    window: Annotated[
+        int, typer.Option("--window", min=1, max=COUNT, help="Of how many snapshots.", show_default=False)
+    ],
     at: Annotated[
         str | None,
         typer.Option(

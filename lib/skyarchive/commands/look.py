@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from skyarchive.commands.options import COUNT
 from skyarchive.errors import SettingError
 from skyarchive.names import split_table
 from skyarchive.output import Format, limited, message, render
@@ -19,7 +20,9 @@ FormatOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", min=0, help="Show at most this many rows; by default 1000 in a table, else all."),
+    typer.Option(
+        "--limit", min=0, max=COUNT, help="Show at most this many rows; by default 1000 in a table, else all."
+    ),
 ]
 TableArgument = Annotated[
     str, typer.Argument(metavar="ARCHIVE.TABLE", help="The table, such as nba.updates.", show_default=False)
@@ -70,14 +73,19 @@ def sql(
     engine: Annotated[
         Literal["duckdb", "spark"], typer.Option(help="duckdb answers at once; spark starts a Spark session.")
     ] = "duckdb",
+    files: Annotated[
+        bool, typer.Option("--files", help="The statement may read any file that you may, such as 'prices.csv'.")
+    ] = False,
 ) -> None:
     """Ask the tables a question in SQL; each is read at its last published version. Times are in UTC.
+
+    The statement reads the archives' tables and nothing else, unless --files is given.
 
     Example: skyarchive sql "select period, count(*) from nba.updates group by period order by period"
 
     Example: skyarchive sql "from nba.snapshots limit 5" --version nba.snapshots=3 --format json
     """
-    answer = ENGINES[engine](load_settings(), statement, _versions(version or []))
+    answer = ENGINES[engine](load_settings(), statement, _versions(version or []), files)
     render(answer.columns, limited(answer.rows, limit, format), format)
 
 
@@ -89,7 +97,7 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
 
     Example: skyarchive history nba.updates
     """
-    from skyarchive.lake import Commit
+    from skyarchive.history import Commit
 
     commits = _lake().history(*split_table(table))
     rows = [astuple(commit) for commit in commits]
@@ -102,10 +110,10 @@ def diff(
     table: TableArgument,
     old: Annotated[
         int | None,
-        typer.Option("--from", help="The older version; by default the published one before --to."),
+        typer.Option("--from", min=0, max=COUNT, help="The older version; by default the published one before --to."),
     ] = None,
     new: Annotated[
-        int | None, typer.Option("--to", help="The newer version; by default the last published one.")
+        int | None, typer.Option("--to", min=0, max=COUNT, help="The newer version; by default the last published one.")
     ] = None,
     format: FormatOption = "table",
     limit: LimitOption = None,
@@ -142,19 +150,19 @@ def _versions(options: list[str]) -> "dict[TableName, int]":
     return versions
 
 
-def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableName, int]") -> "Result":
+def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
     from skyarchive.lake import Lake
 
-    return Lake(settings).query(statement, versions)
+    return Lake(settings).query(statement, versions, files=files)
 
 
-def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]") -> "Result":
+def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
     from skyarchive.spark_sql import query_with_spark
 
-    return query_with_spark(settings, statement, versions)
+    return query_with_spark(settings, statement, versions, files=files)
 
 
-ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int]], Result]]" = {
+ENGINES: "dict[str, Callable[[Settings, str, Mapping[TableName, int], bool], Result]]" = {
     "duckdb": _with_duckdb,
     "spark": _with_spark,
 }

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 import typer
 import yaml
 
+from skyarchive.archives.generate.options import LONGEST_BLOCK, MOST_ATTRIBUTES
 from skyarchive.catalog import RAW_DEFINITION, load_definition
+from skyarchive.commands.options import IN_MEMORY, SEED
 from skyarchive.definition import Definition
 from skyarchive.output import message
 from skyarchive.settings import Settings, load_settings, schemas_folder
@@ -23,7 +25,7 @@ def generate(
     periods: Annotated[
         str | None, typer.Option("--periods", help="2010..2014 or 2010,2012; a sensible few if left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal files.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Equal seeds give equal files.")] = 0,
     size: Annotated[float, typer.Option(help="Scale: 1 is a demo, 10 has ten times the rows.")] = 1.0,
     dirt: Annotated[
         float,
@@ -32,13 +34,19 @@ def generate(
     flavour: Annotated[
         Literal["zeek", "plain", "lbl"], typer.Option(help="tcp: which kind of connection log.")
     ] = "zeek",
-    objects: Annotated[int | None, typer.Option("--objects", "-N", help="synthetic: objects at the start.")] = None,
-    attributes: Annotated[int, typer.Option("--attributes", "-m", help="synthetic: coordinates per object.")] = 3,
-    snapshots: Annotated[int, typer.Option("--snapshots", "-T", help="synthetic: steps in all.")] = 3000,
+    objects: Annotated[
+        int | None, typer.Option("--objects", "-N", min=1, max=IN_MEMORY, help="synthetic: objects at the start.")
+    ] = None,
+    attributes: Annotated[
+        int, typer.Option("--attributes", "-m", min=1, max=MOST_ATTRIBUTES, help="synthetic: coordinates per object.")
+    ] = 3,
+    snapshots: Annotated[
+        int, typer.Option("--snapshots", "-T", min=1, max=IN_MEMORY, help="synthetic: steps in all.")
+    ] = 3000,
     moves: Annotated[float, typer.Option(help="synthetic: share of the objects that moves each step.")] = 0.025,
     births: Annotated[float, typer.Option(help="synthetic: new objects per step, as a share.")] = 0.0,
     deaths: Annotated[float, typer.Option(help="synthetic: share of the objects that goes each step.")] = 0.0,
-    block: Annotated[int, typer.Option(help="synthetic: steps per period.")] = 1000,
+    block: Annotated[int, typer.Option(min=1, max=LONGEST_BLOCK, help="synthetic: steps per period.")] = 1000,
 ) -> None:
     """Make seeded raw files in exactly the real formats, at any size, with dirt on request.
 

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from skyarchive.workshop import Workshop
 
 
+COUNT = 2**31 - 1
+"""The greatest count or version that a command takes: nobody has more, and not every part of us counts further."""
+IN_MEMORY = 10_000_000
+"""The greatest number of things that are held in memory together."""
+SEED = 2**63 - 1
+"""The greatest seed."""
+DAYS = 36_500
+"""The longest time that files are kept."""
+PORT = 65_535
+
+
 class Verbosity:
     """Whether stack traces and Spark's own lines are shown; set by -v."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from skyarchive.commands.options import PORT
 from skyarchive.output import message
 from skyarchive.settings import load_settings
 
@@ -35,7 +36,7 @@ def airflow(
     folder: Annotated[Path, typer.Option(help="Its AIRFLOW_HOME: what is there from before is used again.")] = Path(
         ".skyarchive/airflow"
     ),
-    port: Annotated[int, typer.Option(help="Of the web pages; a free one if left out.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=PORT, help="Of the web pages; a free one if left out.")] = 0,
 ) -> None:
     """Run a private Airflow on this warehouse until Ctrl-C: scheduler, web pages, and a Spark that stays up.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from skyarchive.commands.look import FormatOption
-from skyarchive.commands.options import ArchiveArgument, VerboseOption, workshop_for
+from skyarchive.commands.options import COUNT, DAYS, SEED, ArchiveArgument, VerboseOption, workshop_for
 from skyarchive.output import message, render
 
 Reprocess = Literal["none", "failed", "completed"]
@@ -19,8 +19,10 @@ def register(app: typer.Typer) -> None:
 
 def audit(
     archive: ArchiveArgument,
-    snapshots: Annotated[int, typer.Option(min=1, help="How many to look at.")] = 20,
-    seed: Annotated[int | None, typer.Option(help="Look at the same ones as an earlier audit.")] = None,
+    snapshots: Annotated[int, typer.Option(min=1, max=COUNT, help="How many to look at.")] = 20,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=SEED, help="Look at the same ones as an earlier audit.")
+    ] = None,
     verbose: VerboseOption = False,
 ) -> None:
     """Compute random snapshots again by brute force and compare them with the published skylines.
@@ -37,7 +39,8 @@ def audit(
 def maintain(
     archive: ArchiveArgument,
     keep_days: Annotated[
-        int | None, typer.Option(help="Files that a version of so many days needs stay; ten years if left out.")
+        int | None,
+        typer.Option(min=0, max=DAYS, help="Files that a version of so many days needs stay; ten years if left out."),
     ] = None,
     format: FormatOption = "table",
     verbose: VerboseOption = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from skyarchive.commands.look import FormatOption
-from skyarchive.commands.options import VerboseOption, workshop_for
+from skyarchive.commands.options import COUNT, IN_MEMORY, SEED, VerboseOption, workshop_for
 from skyarchive.errors import SettingError
 from skyarchive.output import message, render
 
@@ -32,17 +32,17 @@ def monitor(
     data: Annotated[
         Data | None, typer.Option("--data", help="Instead of an archive, the paper's synthetic data.")
     ] = None,
-    objects: Annotated[int, typer.Option("--objects", "-N", min=1, help="--data: how many.")] = 2500,
+    objects: Annotated[int, typer.Option("--objects", "-N", min=1, max=IN_MEMORY, help="--data: how many.")] = 2500,
     dimensions: Annotated[int, typer.Option("--dimensions", "-m", min=1, max=16, help="--data: attributes.")] = 2,
     uncertainty: Annotated[
         float, typer.Option("--uncertainty", "-u", min=0, max=1, help="--data: half the edge of an object's box.")
     ] = 0.08,
-    snapshots: Annotated[int, typer.Option("--snapshots", "-T", min=1, help="--data: how many.")] = 2000,
+    snapshots: Annotated[int, typer.Option("--snapshots", "-T", min=1, max=IN_MEMORY, help="--data: how many.")] = 2000,
     theta: Annotated[str, typer.Option(help="Share of a window's snapshots that makes an object frequent.")] = "0.8",
-    window: Annotated[int, typer.Option(help="Snapshots of a window.")] = 1000,
+    window: Annotated[int, typer.Option(min=1, max=COUNT, help="Snapshots of a window.")] = 1000,
     epsilon: Annotated[float, typer.Option(help="Error that Sampling and Hybrid may make in the share.")] = 0.2,
     delta: Annotated[float, typer.Option(help="With this doubt, at most (twice).")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Of the samples, and of --data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Of the samples, and of --data.")] = 0,
     absent: Annotated[
         float | None,
         typer.Option(

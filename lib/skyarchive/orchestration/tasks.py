@@ -10,7 +10,7 @@ from airflow.sdk import Asset, Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowSkipException
 
 from skyarchive.catalog import Catalog
-from skyarchive.errors import LockError, SkyarchiveError, SparkError
+from skyarchive.errors import LockError, MachineError, SkyarchiveError, SparkError
 from skyarchive.names import checked_period
 from skyarchive.orchestration.naming import SPARK_CONNECTION, ingest_id
 from skyarchive.settings import Settings, load_settings
@@ -132,10 +132,11 @@ def _need_tables(workshop: Workshop) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """What was refused will be refused again: no retry. A lock, Spark's absence, or anything unforeseen may pass."""
+    """What was refused will be refused again: no retry. A lock, Spark's absence, a full disk or anything unforeseen may
+    pass."""
     try:
         yield
-    except (LockError, SparkError):
+    except (LockError, MachineError, SparkError):
         raise
     except SkyarchiveError as error:
         raise AirflowFailException(str(error)) from error

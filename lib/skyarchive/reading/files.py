@@ -1,6 +1,7 @@
 """The raw files of an archive: which there are, which period each is named for, which are copies."""
 
 import hashlib
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -38,8 +39,14 @@ def raw_files(settings: Settings, definition: Definition) -> list[RawFile]:
     folder = (settings.raw_folder / definition.name).resolve()
     if not folder.is_dir():
         return []
+    for _ in os.walk(folder, onerror=_raise):
+        pass  # `rglob` passes over folders that it may not read
     found = [path for path in folder.rglob(definition.source.files) if _is_raw(path, folder, definition)]
     return [_raw_file(path, folder, definition) for path in sorted(found)]
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _is_raw(path: Path, folder: Path, definition: Definition) -> bool:

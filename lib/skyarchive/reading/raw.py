@@ -25,6 +25,10 @@ def inspect(definition: Definition, file: RawFile) -> pa.Schema | None:
         return _INSPECT[definition.source.format](definition, file)
     except InputError as error:
         raise InputError(f"{definition.name}, file {file.name}: {error}") from error
+    except PermissionError as error:
+        raise InputError(
+            f"{definition.name}, file {file.name}: permission denied. Give this user the right to read it."
+        ) from error
     except (OSError, pa.ArrowException) as error:
         raise InputError(
             f"{definition.name}, file {file.name}: cannot be read, it seems truncated or damaged "

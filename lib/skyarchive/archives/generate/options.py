@@ -9,6 +9,8 @@ FLAVOURS = ("zeek", "plain", "lbl")
 DEFAULT_DIRT = 0.01
 MOST_DIRT = 0.5
 DEFAULT_OBJECTS = 1000
+MOST_ATTRIBUTES = 64
+LONGEST_BLOCK = 65536
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,11 @@ class GenerateOptions:
         self._require(0 <= self.dirt_share <= MOST_DIRT, "dirt", f"true, false or a share up to {MOST_DIRT}")
         self._require(self.flavour in FLAVOURS, "flavour", f"one of {', '.join(FLAVOURS)}")
         self._require(self.objects is None or self.objects >= 1, "objects", "a whole number from 1")
-        self._require(1 <= self.attributes <= 64, "attributes", "a whole number from 1 to 64")
+        self._require(
+            1 <= self.attributes <= MOST_ATTRIBUTES, "attributes", f"a whole number from 1 to {MOST_ATTRIBUTES}"
+        )
         self._require(self.snapshots >= 1, "snapshots", "a whole number from 1")
-        self._require(1 <= self.block <= 65536, "block", "a whole number from 1 to 65536")
+        self._require(1 <= self.block <= LONGEST_BLOCK, "block", f"a whole number from 1 to {LONGEST_BLOCK}")
         for name in ("moves", "births", "deaths"):
             self._require(0 <= getattr(self, name) <= 1, name, "a share from 0 to 1")
 
