@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
+from skyarchive.expressions import expressions_of
 from skyarchive.frequency import Query
 from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
 from skyarchive.record_definition import External
@@ -257,6 +258,8 @@ class Definition(_Strict):
         if self.external:
             added = dict.fromkeys(self.derive.reader_columns | self.derive.added_to_records)
             self.external.check_columns({name: spec.type for name, spec in self.columns.items()} | added)
+        for expression in expressions_of(self):
+            expression.columns_used()
         return self
 
     @model_validator(mode="after")
