@@ -1,10 +1,8 @@
 """Finding and loading archive definitions; a mistake names the file, the field and what is allowed."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Schedule, Source
@@ -14,44 +12,14 @@ from skyarchive.frequency import Query
 from skyarchive.names import IDENTIFIER, checked_archive
 from skyarchive.record_definition import External, RecordAttribute
 from skyarchive.settings import Settings, schemas_folder
+from skyarchive.yaml_files import read_yaml
 
 RAW_DEFINITION = "archive.yaml"
+_SHOWN = 80
+"""Characters of a value that an error shows."""
 _METHODS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["method"].annotation)[0]: model for model in get_args(Derivation)
 }
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """A loader that refuses a key written twice, which YAML itself would drop in silence."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            if key_node.tag == _MERGE:
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a plain name", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file; a mistake in it names the file and the line."""
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
-    except OSError as error:
-        raise DefinitionError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise DefinitionError(f"{path} is not UTF-8 text: {error.reason}.") from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise DefinitionError(f"{path}, line {line}: {error.problem}.") from error
-    except yaml.YAMLError as error:
-        raise DefinitionError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
 
 
 def load_definition(path: Path) -> Definition:
@@ -99,7 +67,8 @@ def _explain_one(problem: Any) -> str:
         case "dict_type":
             message = "must be a mapping of names, and not empty"
         case _ if not isinstance(problem.get("input"), dict | list):
-            message = f"{message} (it is {problem.get('input')!r})"
+            value = repr(problem.get("input"))
+            message = f"{message} (it is {value if len(value) <= _SHOWN else value[:_SHOWN] + '...'})"
     return f"{field}: {message}" if field else message
 
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skyarchive.catalog import read_yaml
+from skyarchive.yaml_files import read_yaml
 from skyarchive.definition import Definition
 from skyarchive.errors import SchemaError
 from skyarchive.settings import schemas_folder

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from skyarchive.derivation import Derivation, Traffic
 from skyarchive.expressions import expressions_of
 from skyarchive.frequency import Query
-from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
+from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column, each_once
 from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
@@ -64,7 +64,7 @@ class Source(_Strict):
     @field_validator("delimiter")
     @classmethod
     def _one_character(cls, value: str) -> str:
-        if len(value) != 1 or not value.isascii() or value in '\r\n"':
+        if len(value) != 1 or not value.isascii() or value == '"' or not (value.isprintable() or value == "\t"):
             raise ValueError("must be a single ASCII character other than a quote or a line end")
         return value
 
@@ -82,7 +82,7 @@ class Period(_Strict):
     column: str
     by: Literal["value", "year", "month", "day", "block"] = "value"
     """The column's own text; the year, month or UTC day of a date, timestamp or epoch seconds; or blocks of numbers."""
-    size: int | None = Field(default=None, ge=1)
+    size: int | None = Field(default=None, ge=1, le=2**53)
     """For blocks: how many values of the column make one period."""
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class Schedule(_Strict):
     """In UTC: minute, hour, day of month, month, day of week."""
     key: str
     """The period as strftime makes it of the date of the run, such as %Y."""
-    offset: int = 0
+    offset: int = Field(default=0, ge=-1000, le=1000)
     """Which run's date it is: -1 the one before, for a period that ends before its files come."""
 
     @field_validator("cron")
@@ -241,6 +241,11 @@ class Definition(_Strict):
         if twice:
             raise ValueError(f"{twice[0]} is there twice")
         return value
+
+    @field_validator("unique")
+    @classmethod
+    def _each_column_once(cls, value: list[str]) -> list[str]:
+        return each_once(value)
 
     @model_validator(mode="after")
     def _named_columns_exist(self) -> Self:

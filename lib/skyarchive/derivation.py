@@ -6,9 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from skyarchive.names import checked_column
+from skyarchive.names import checked_column, each_once
 
 _NUMBERS = ("int", "bigint", "double")
+_CENTURY = 36525 * 86400
+"""Seconds."""
+_LONGEST_HISTORY = 100_000
+"""Rows of an object that a method may remember."""
 
 
 class _Method(BaseModel):
@@ -57,7 +61,12 @@ class Order(BaseModel):
     `start` and that many steps of `step_seconds`."""
     label: str | None = None
     start: str = "2000-01-01T00:00:00Z"
-    step_seconds: float = Field(default=1.0, gt=0)
+    step_seconds: float = Field(default=1.0, gt=0, le=_CENTURY)
+
+    @field_validator("by", "key")
+    @classmethod
+    def _each_column_once(cls, value: list[str]) -> list[str]:
+        return each_once(value)
 
     @field_validator("start")
     @classmethod
@@ -122,7 +131,7 @@ class Career(_Method):
 
     method: Literal["career"]
     order: Order
-    more_than: int = Field(ge=0)
+    more_than: int = Field(ge=0, le=2**31 - 1)
     """An object is alive after more than this many games."""
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
@@ -153,7 +162,7 @@ class MarketModel(_Method):
     method: Literal["market"]
     date: str
     close: str
-    window: int = Field(ge=2)
+    window: int = Field(ge=2, le=_LONGEST_HISTORY)
     """How many closes count."""
     decimals: int = Field(ge=0, le=12)
 
@@ -185,7 +194,7 @@ class Traffic(_Method):
 
     method: Literal["traffic"]
     every_seconds: int = Field(ge=1)
-    window_seconds: int = Field(ge=1)
+    window_seconds: int = Field(ge=1, le=_CENTURY)
     services: dict[str, Service] = Field(min_length=1)
     other: str
     """The attribute that counts what belongs to no service."""

@@ -53,6 +53,7 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "||"})
 
 _A_TIME = re.compile(r"'[0-9][^\\]*'|\"[0-9][^\\]*\"", re.ASCII)
 """Not 'today', which is another day tomorrow."""
+_ESCAPE = re.compile(r"'[^'\\]'|\"[^\"\\]\"")
 _WHOLE = re.compile(r"[0-9]+|'[0-9]+'|\"[0-9]+\"", re.ASCII)
 
 
@@ -145,7 +146,9 @@ class _Reader:
         elif self._takes("like") or self._takes("ilike"):
             self._value()
             if self._takes("escape"):
-                self._text()
+                if not _ESCAPE.fullmatch(self._next.text):
+                    self._refuse(", where a text of one character is expected")
+                self._take()
         elif self._takes("rlike") or self._takes("regexp"):
             self._value()
         elif denied:
@@ -261,11 +264,6 @@ class _Reader:
     def _number(self) -> None:
         if self._next.kind != "number":
             self._refuse(", where a number is expected")
-        self._take()
-
-    def _text(self) -> None:
-        if self._next.kind != "text":
-            self._refuse(", where a text is expected")
         self._take()
 
     def _check_column(self, name: str) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from skyarchive.catalog import Catalog, load_definition, read_yaml
+from skyarchive.catalog import Catalog, load_definition
 from skyarchive.errors import DefinitionError, SettingError
 from skyarchive.settings import Settings
+from skyarchive.yaml_files import read_yaml
 
 BUILT_IN = ["nba", "stocks", "synthetic", "tcp"]
 MINE = """\
@@ -96,6 +97,9 @@ def test_a_definition_in_anothers_place_is_refused(file: str, name: str, words: 
     assert words in str(refusal.value) and file in str(refusal.value)
 
 
+LAUGHS = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -109,6 +113,16 @@ def test_a_definition_in_anothers_place_is_refused(file: str, name: str, words: 
         ("a: !!python/object/apply:os.system [id]\n", ["line 1", "could not determine a constructor"]),
         ("name: a\x01\n", ["is not YAML"]),
         (b"name: \xff\n", ["is not UTF-8 text"]),
+        ("a: " + "[" * 3000 + "]" * 3000, ["line 1", "nested deeper than 30 levels"]),
+        ("".join(f"{' ' * n}a:\n" for n in range(300)), ["line 30", "nested deeper than 30 levels"]),
+        ("- " * 3000, ["line 1", "nested deeper than 30 levels"]),
+        (LAUGHS, ["line 6", "more than 100000 values, aliases counted"]),
+        (LAUGHS.replace("[", "{<<: [").replace("]", "]}"), ["more than 100000 values, aliases counted"]),
+        ("a: &a [*a]\n", ["line 1", "an alias of what it stands in"]),
+        ("# " + "x" * 1_000_001, ["is larger than 1000000 bytes"]),
+        ("a: 2024-13-01\n", ["line 1", "'2024-13-01' is not a timestamp (month must be in 1..12"]),
+        ("b: x\na: !!int x\n", ["line 2", "'x' is not a int"]),
+        ("a: " + "9" * 5000, ["line 1", "is not a int"]),
     ],
 )
 def test_a_mistake_in_the_yaml_names_file_and_line(content: str | bytes, words: list[str], tmp_path: Path) -> None:

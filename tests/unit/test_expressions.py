@@ -118,6 +118,8 @@ TRICKS = {
     "extract(century from date)": "extract takes one of",
     "interval 1.5 days > a": "a whole number is expected",
     "interval 1 > a": "is expected",
+    "who like 'x' escape 'ab'": "a text of one character is expected",
+    "who like 'x' escape who": "a text of one character is expected",
     "not not a": "'not' cannot stand",
     "a = b = 1": "'=' cannot stand",
     "between > 1": "a column of this name needs backticks",
