@@ -35,7 +35,11 @@ def load_definition(path: Path) -> Definition:
         raise DefinitionError(f"{path}: {_explained(error)}") from error
     if path.name != RAW_DEFINITION and path.stem != definition.name:
         raise DefinitionError(f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml.")
-    return definition
+    return definition.as_built_in() if path.parent == _built_in_folder() else definition
+
+
+def _built_in_folder() -> Path:
+    return schemas_folder() / "archives"
 
 
 def _explained(error: ValidationError) -> str:
@@ -89,8 +93,8 @@ def _fields_beside(way: list[str], method: str | None) -> list[str]:
 
 
 class Catalog:
-    """The definitions in force: built-in ones, those of the SKYARCHIVE_ARCHIVES folders, and an
-    `archive.yaml` beside the raw files; the later replaces the earlier."""
+    """The definitions in force: an `archive.yaml` beside the raw files, else the one definition of that name, built in
+    or in one of the SKYARCHIVE_ARCHIVES folders. Where two are, none is in force."""
 
     def __init__(self, settings: Settings):
         self._settings = settings
@@ -111,24 +115,38 @@ class Catalog:
     def get(self, name: str) -> Definition:
         checked_archive(name)
         paths = self._paths()
+        if len(paths.get(name, [])) > 1:
+            raise DefinitionError(_taken(name, paths[name]))
         if name not in paths:
             raise DefinitionError(
                 f"There is no archive {name!r}; known are {', '.join(sorted(paths))}. "
                 f"A new one is a file {name}.yaml in a folder that SKYARCHIVE_ARCHIVES names."
             )
-        definition = load_definition(paths[name])
+        [path] = paths[name]
+        definition = load_definition(path)
         if definition.name != name:
-            raise DefinitionError(f"{paths[name]}: name is {definition.name!r}, but it describes {name!r}.")
+            raise DefinitionError(f"{path}: name is {definition.name!r}, but it describes {name!r}.")
         return definition
 
-    def _paths(self) -> dict[str, Path]:
-        folders = [schemas_folder() / "archives", *self._settings.archive_folders]
-        paths: dict[str, Path] = {}
-        for folder in folders:
+    def _paths(self) -> dict[str, list[Path]]:
+        """By name the files that would describe it."""
+        folders = {folder.resolve(): folder for folder in self._settings.archive_folders}
+        paths: dict[str, list[Path]] = {}
+        for folder in (_built_in_folder(), *folders.values()):
             if not folder.is_dir():
                 raise DefinitionError(f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML.")
-            found = sorted(folder.glob("*.yaml"))
-            paths |= {path.stem: path for path in found if IDENTIFIER.fullmatch(path.stem)}
+            for path in sorted(folder.glob("*.yaml")):
+                if IDENTIFIER.fullmatch(path.stem):
+                    paths.setdefault(path.stem, []).append(path)
         for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):
-            paths[path.parent.name] = path
+            paths[path.parent.name] = [path]
         return paths
+
+
+def _taken(name: str, paths: list[Path]) -> str:
+    *others, path = paths
+    holder = "a built-in archive" if others[0].parent == _built_in_folder() else str(others[0])
+    return (
+        f"{path}: the name {name!r} is taken, by {holder}: give the archive another name, in `name` and as the file's, "
+        f"or put the definition beside its raw files, as {RAW_DEFINITION}, where it replaces the other."
+    )

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
 from skyarchive.expressions import expressions_of
@@ -201,6 +201,7 @@ class Definition(_Strict):
     """The skyline of all records ever seen; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
+    _is_built_in: bool = PrivateAttr(default=False)
 
     @field_validator("name")
     @classmethod
@@ -281,6 +282,17 @@ class Definition(_Strict):
         if taken:
             raise ValueError(f"attributes: {taken[0]!r} is a column of carry; give the attribute another name")
         return self
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it came with the package: what the package knows of an archive by its name is true of no other."""
+        return self._is_built_in
+
+    def as_built_in(self) -> Self:
+        """The definition as one that came with the package."""
+        own = self.model_copy()
+        own._is_built_in = True
+        return own
 
     @property
     def steps(self) -> list[str]:

@@ -41,10 +41,12 @@ external:
   group: [who, x > 1]
 """
 ODD: list[Any] = [
-    None, True, False, 0, -1, 1, 10**30, -(10**30), 10**400, 1.5, float("inf"), float("-inf"), float("nan"), 1e308, "", " ",
+    None, True, False, 0, -1, 1, 10**30, -(10**30), 10**400, 1.5, float("inf"), float("-inf"), float("nan"), 1e308, "",
+    " ",
     "x", "X", "null", "true", "1", "é", "\x00", "a\nb", "x" * 5000, "x; drop table t", "../../etc", "%Y", "(", "[", "*",
     "2014-06-15", [], [[]], [None], ["x"], ["x", "x"], [1, 2], ["x"] * 20, {}, {"x": {}}, {"x": None}, {"": ""}, {1: 2},
-    {None: None}, {"better": "lower"}, {"type": "int"}, {"method": "updates"}, {"order": []}, {"order": [["a", "b"], ["b", "a"]]},
+    {None: None}, {"better": "lower"}, {"type": "int"}, {"method": "updates"}, {"order": []},
+    {"order": [["a", "b"], ["b", "a"]]},
     yaml.safe_load("2014-06-15"), yaml.safe_load("2014-06-15 10:00:00"), b"x", {"x", "y"},
 ]  # fmt: skip
 

@@ -83,14 +83,15 @@ def test_a_schedule_follows_from_the_period_or_is_given(catalog: Catalog) -> Non
     [("{cron: daily, key: '%Y'}", "five fields"), ("{cron: 0 6 1 7 *, key: '%d'}", "%Y"), ("{cron: 0 6 1 7 *}", "key")],
 )
 def test_a_schedule_that_cannot_be_names_the_field(tmp_path, schedule: str, told: str) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "nba.yaml"
+    path = tmp_path / "nba" / "archive.yaml"
+    path.parent.mkdir()
     from skyarchive.settings import schemas_folder
 
     text = (schemas_folder() / "archives" / "nba.yaml").read_text("utf-8")
     lines = [f"schedule: {schedule}" if line.startswith("schedule:") else line for line in text.splitlines()]
     path.write_text("\n".join(lines), "utf-8")
     with pytest.raises(DefinitionError, match=r"schedule\.") as caught:
-        Catalog(Settings(archives=str(tmp_path))).get("nba")
+        Catalog(Settings(raw=str(tmp_path))).get("nba")
     assert told in str(caught.value)
 
 

@@ -74,7 +74,7 @@ def status(
             rows.append((name, found.period, found.state, *found.counts.values(), found.why, *more.values()))
     if not rows and format == "table" and not broken:
         if not waiting:
-            _say_nothing_there(settings, archive)
+            _say_nothing_there(settings, archive, catalog)
     elif rows or not broken:
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
@@ -91,11 +91,12 @@ def _described(refusal: "Refusal | None") -> dict[str, Any]:
     }
 
 
-def _say_nothing_there(settings: Settings, archive: str | None) -> None:
+def _say_nothing_there(settings: Settings, archive: str | None, catalog: Catalog) -> None:
     from skyarchive.archives.generate import ARCHIVES
 
     where = settings.raw_folder / archive if archive else settings.raw_folder
-    hint = f"; for an example: skyarchive generate {archive or 'nba'}" if archive in (None, *ARCHIVES) else ""
+    has_example = archive is None or (archive in ARCHIVES and catalog.get(archive).is_built_in)
+    hint = f"; for an example: skyarchive generate {archive or 'nba'}" if has_example else ""
     message(f"There are no raw files in {where} and no tables{hint}")
 
 
