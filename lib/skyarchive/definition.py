@@ -274,7 +274,11 @@ class Definition(_Strict):
         allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | {"date", "timestamp"}
         if self.period.by != "value" and period not in allowed:
             raise ValueError(f"period.column: {self.period.column} is a {period}, which has no {self.period.by}")
+        if self.period.by == "value" and period == "timestamp":
+            raise ValueError("period.by: moments are no periods; choose year, month or day")
         self.derive.check_types(self.columns, self.attributes)
+        if isinstance(self.derive, Traffic) and (self.period.column, self.period.by) != ("ts", "day"):
+            raise ValueError("period: the method traffic needs {column: ts, by: day}")
         if (self.source.format == "conn_log") != isinstance(self.derive, Traffic):
             raise ValueError("source.format: conn_log goes with the method traffic, and only with it")
         state = self.derive.state_columns(self.attributes)

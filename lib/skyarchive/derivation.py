@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from skyarchive.names import checked_column, each_once
 
 _NUMBERS = ("int", "bigint", "double")
+_TIMES = (*_NUMBERS, "date", "timestamp")
+YEARS = (1, 9999)
+"""The first and the last that whoever reads the tables can tell."""
 _CENTURY = 36525 * 86400
 """Seconds."""
 _LONGEST_HISTORY = 100_000
@@ -81,6 +84,15 @@ class Order(BaseModel):
     def identity(self) -> list[str]:
         return self.key or self.by
 
+    def check_types(self, columns: Mapping[str, Any]) -> None:
+        """Refuse an order that gives the snapshots no times."""
+        field, column = ("time", self.time) if self.time else ("by", self.by[0])
+        if columns[column].type not in (*_TIMES, "string") or (field == "by" and columns[column].type == "string"):
+            raise ValueError(
+                f"derive.order.{field}: {column} is a {columns[column].type}, which tells no time; name a column that "
+                "does, with `time`"
+            )
+
     def columns(self) -> list[str]:
         return [*self.by, *self.key, *(column for column in (self.time, self.label) if column)]
 
@@ -98,6 +110,7 @@ class _Log(_Method):
 
     def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
         super().check_types(columns, attributes)
+        self.order.check_types(columns)
         for name in attributes:
             if columns[name].type not in _NUMBERS:
                 raise ValueError(f"attributes.{name}: its column is a {columns[name].type}, must be a number")
@@ -144,6 +157,7 @@ class Career(_Method):
         return used
 
     def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        self.order.check_types(columns)
         for column in self.summed(attributes):
             if columns[column].type not in _NUMBERS:
                 raise ValueError(f"attributes: {column} is a {columns[column].type}, must be a number")
@@ -170,6 +184,12 @@ class MarketModel(_Method):
         if set(attributes) != {"beta", "slope"}:
             raise ValueError("attributes: the market method derives exactly `beta` and `slope`")
         return {"derive.date": [self.date], "derive.close": [self.close]}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        for field, column, kinds in (("date", self.date, _TIMES), ("close", self.close, _NUMBERS)):
+            if columns[column].type not in kinds:
+                raise ValueError(f"derive.{field}: {column} is a {columns[column].type}, must be {' or '.join(kinds)}")
 
     @property
     def added_to_records(self) -> frozenset[str]:
@@ -216,7 +236,12 @@ class Traffic(_Method):
             checked_column(name)
         if set(attributes) != {*self.services, self.other}:
             raise ValueError(f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}")
-        return {}
+        return {"derive.method": ["ts", "resp_p", "service"]}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        if columns["ts"].type not in _NUMBERS or columns["resp_p"].type not in _NUMBERS:
+            raise ValueError("columns: the method traffic needs numbers as `ts` (seconds) and `resp_p` (a port)")
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
         return {"pending": "array<struct<at:bigint,counts:array<bigint>>>"}

@@ -10,6 +10,7 @@ from skyarchive.errors import NotPublishedError, SettingError
 from skyarchive.frequency import Query
 from skyarchive.kernels.frequent import frequent_intervals
 from skyarchive.questions import Answer, Moment, Questions
+from skyarchive.wording import counted
 
 _SEPARATOR = ".."
 
@@ -49,7 +50,10 @@ class FrequentQuestions(Questions):
         )
         names = self._names([row[0] for row in found], moment.period)
         rows = [(item, names.get(item, item), count, count / query.window, now) for item, count, now in found]
-        remark = f"{len(rows)} were unbeaten in at least {query.needed} of the {query.window} snapshots up to {moment}."
+        remark = (
+            f"{counted(len(rows), 'was', 'were')} unbeaten in at least {query.needed} of the "
+            f"{counted(query.window, 'snapshot', 'snapshots')} up to {moment}."
+        )
         return Answer(["object", "name", "count", "share", "unbeaten_now"], rows, remark)
 
     def frequent_over(self, query: Query, over: str | None) -> Answer:
@@ -71,8 +75,8 @@ class FrequentQuestions(Questions):
         columns = ["object", "name", "first_snapshot", "last_snapshot", "first_time", "last_time", "snapshots",
                    "continued_from", "continues_into"]  # fmt: skip
         remark = (
-            f"From {start} to {end}: {len(np.unique(who))} were at some time unbeaten in at least {query.needed} of "
-            f"the last {query.window} snapshots."
+            f"From {start} to {end}: {counted(len(np.unique(who)), 'was', 'were')} at some time unbeaten in at least "
+            f"{query.needed} of the last {counted(query.window, 'snapshot', 'snapshots')}."
         )
         return Answer(columns, rows, remark)
 

@@ -19,6 +19,7 @@ from skyarchive.reading.raw import inspect, read_rows
 from skyarchive.selection import listed
 from skyarchive.session import fitting_work
 from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
@@ -177,7 +178,7 @@ def _suite_of(definition: Definition) -> str:
 def _reasons(summary: _Summary) -> str:
     """The refused rows by reason, for whoever has to mend the file."""
     return "".join(
-        f"\n  {count} rows: {reason}; the first is {summary.examples[reason]}"
+        f"\n  {counted(count, 'row', 'rows')}: {reason}; the first is {summary.examples[reason]}"
         for reason, count in summary.refused.most_common(5)
     )
 

@@ -96,7 +96,8 @@ class Questions:
             for name, (since, time) in sorted(reigning.items(), key=lambda item: (item[1], item[0]))
         ]
         columns = ["object", "name", *self.definition.attribute_names, "since_snapshot", "since"]
-        return Answer(columns, rows, f"{len(rows)} of {len(positions.objects)} are unbeaten at {moment}.")
+        is_unbeaten = f"{'is' if len(rows) == 1 else 'are'} unbeaten"
+        return Answer(columns, rows, f"{len(rows)} of {len(positions.objects)} {is_unbeaten} at {moment}.")
 
     def why(self, who: str, at: str | None) -> Answer:
         """Who beats an object at a moment and by how much; or since when nobody does, and who comes nearest."""

@@ -94,10 +94,10 @@ def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
 
 def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
     if "ingest" not in steps:
-        return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
+        return selection.pick(list(workshop.ledger().of("ingest")), workshop.definition)
     began = datetime.now(UTC)
     try:
-        return selection.pick(known_periods(workshop), workshop.archive)
+        return selection.pick(known_periods(workshop), workshop.definition)
     except InputError as error:
         keep_failure(workshop, "ingest", selection.named, began, error)
         raise

@@ -104,7 +104,9 @@ def test_a_broken_definition_stops_its_archive_and_no_other(
     assert "titel" in answer.err
 
 
-def test_what_replaces_a_built_in_archive_brings_none_of_its_checks_nor_its_files(home: Home, spark: SparkSession) -> None:
+def test_what_replaces_a_built_in_archive_brings_none_of_its_checks_nor_its_files(
+    home: Home, spark: SparkSession
+) -> None:
     files = write_raw(random_rows(1), home.raw / "nba", "csv")
     text = HOTELS.format(format="csv", files=files, method="snapshots", gone="").replace("name: hotels", "name: nba")
     (home.raw / "nba" / "archive.yaml").write_text(text)

@@ -91,6 +91,24 @@ MISTAKES = {
         ["derive.window: Input should be less than or equal to 100000"],
     ),
     "a word as long as a page": ("better: lower", f"better: {'x' * 5000}", ["(it is 'xxx", "xxx...)"]),
+    "an order of texts": ("by: [day]", "by: [who]", ["derive.order.by: who is a string, which tells no time"]),
+    "periods of moments": (
+        MINE[MINE.index("period:") : MINE.index("  who:")],
+        "period: {column: day}\ncolumns:\n  day: {type: timestamp}\n",
+        ["period.by: moments are no periods; choose year"],
+    ),
+    "a market of texts": (
+        METHOD + "}\n" + ATTRIBUTES,
+        "method: market, date: day, close: who, window: 2, decimals: 2}\n"
+        "attributes: {beta: {better: lower}, slope: {better: lower}}",
+        ["derive.close: who is a string, must be int or bigint or double"],
+    ),
+    "traffic without a time": (
+        METHOD + "}\n" + ATTRIBUTES,
+        "method: traffic, every_seconds: 100, window_seconds: 200, services: {x: {ports: [1]}}, other: y}\n"
+        "attributes: {x: {better: lower}, y: {better: lower}}",
+        ["derive.method: there is no column 'ts'"],
+    ),
     "a path as name": ("name: mine", "name: ../../etc", ["'../../etc' is not an archive name", "lower-case letters"]),
     "SQL as name": ("name: mine", "name: \"x'; drop table\"", ["drop table", "is not an archive name"]),
     "a number as name": ("name: mine", "name: 2014", ["name:", "string", "2014"]),

@@ -11,6 +11,7 @@ from skyarchive.definition import Definition
 from skyarchive.errors import SettingError
 from skyarchive.output import message
 from skyarchive.settings import Settings, load_settings, schemas_folder
+from skyarchive.wording import counted
 
 Generated = Literal["nba", "stocks", "tcp", "synthetic"]
 
@@ -59,13 +60,16 @@ def generate(
         periods=_periods(periods, archive),
     )  # fmt: skip
     names = list(options.periods) if options.periods else default_periods(archive, options)
-    message(f"{archive}: making raw files for {len(names)} periods ...")
+    message(f"{archive}: making raw files for {counted(len(names), 'period', 'periods')} ...")
     folder = settings.raw_folder / archive
     paths = generate_files(archive, folder, options)
     if archive == "synthetic":
         _describe(settings, attributes, block)
     size_in_mb = sum(path.stat().st_size for path in paths) / 1e6
-    message(f"{archive}: {len(paths)} files, {size_in_mb:.1f} MB in {folder}; next: skyarchive run {archive}")
+    message(
+        f"{archive}: {counted(len(paths), 'file', 'files')}, {size_in_mb:.1f} MB in {folder}; "
+        f"next: skyarchive run {archive}"
+    )
 
 
 def _periods(text: str | None, archive: str) -> list[str] | None:

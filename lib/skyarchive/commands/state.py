@@ -11,6 +11,7 @@ from skyarchive.definition import Definition
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.output import message, render
 from skyarchive.settings import Settings, load_settings
+from skyarchive.wording import counted
 
 if TYPE_CHECKING:
     from skyarchive.refusals import Refusal
@@ -108,8 +109,8 @@ def _say_unknown(settings: Settings, definition: Definition) -> bool:
     unknown = Inventory.read(Lake(settings), settings, definition).unknown
     if unknown:
         message(
-            f"{definition.name}: {len(unknown)} raw files are new or changed and were not looked into yet "
-            f"({unknown[0].name} ...); run or refresh does."
+            f"{definition.name}: {counted(len(unknown), 'raw file is', 'raw files are')} new or changed and not looked "
+            f"into yet ({unknown[0].name}{' ...' if len(unknown) > 1 else ''}); run or refresh does."
         )
     return bool(unknown)
 
