@@ -1,5 +1,10 @@
-"""Whether Spark can compute what a definition says, asked before anything is read: types are Spark's to judge."""
+"""Whether Spark can compute what a definition says, asked before anything is read: types are Spark's to judge.
 
+Of a row with a zero or a text in the wrong place that cannot be known; then Spark's complaint is put into words."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
@@ -14,6 +19,30 @@ if TYPE_CHECKING:
 
 _CAST = {"number": "cast(({}) as double)", "text": "cast(({}) as string)", "condition": "({})"}
 """As the steps take it."""
+
+
+_OF_A_ROW = re.compile(
+    r"\[((?:DIVIDE|REMAINDER)_BY_ZERO|[A-Z_]*ARITHMETIC_OVERFLOW|CAST_[A-Z]+|CANNOT_PARSE_[A-Z]+|DATETIME_[A-Z_]+|"
+    r"NUMERIC_[A-Z_]+|INVALID_REGEX\w*|INVALID_PARAMETER_VALUE)[.\w]*\] ([^\n]+)"
+)
+"""Complaints about a value, which come of nothing but expressions: the steps' own casts give null instead."""
+
+
+@contextmanager
+def row_faults_told(definition: "Definition") -> Iterator[None]:
+    """Spark's complaint about a row that an expression of the definition cannot be computed for, as a sentence."""
+    try:
+        yield
+    except PySparkException as error:
+        found = _OF_A_ROW.search(str(error))
+        if found is None:
+            raise
+        fields = ", ".join(expression.field for expression in expressions_of(definition) if expression.text != "true")
+        why = found[2].partition(" SQLSTATE")[0].rstrip(". ")
+        raise DefinitionError(
+            f"{definition.name}: an expression of its definition ({fields}) cannot be computed for a row: {why}. Write "
+            "it so that such a row gives null, with nullif, try_divide or try_cast."
+        ) from error
 
 
 def assert_understood(spark: "SparkSession", definition: "Definition") -> None:

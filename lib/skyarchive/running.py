@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from skyarchive.analysing import row_faults_told
 from skyarchive.definition import Definition
 from skyarchive.errors import InputError, LockError, SettingError, SkyarchiveError, SparkError
 from skyarchive.inventory import Inventory, looked_into
@@ -69,7 +70,8 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
     """One step over some periods; why it did not publish one is kept."""
     began = datetime.now(UTC)
     try:
-        outcome = _RUN[step](workshop, periods)
+        with row_faults_told(workshop.definition):
+            outcome = _RUN[step](workshop, periods)
     except (LockError, SparkError):
         raise  # says nothing of the periods
     except Exception as error:

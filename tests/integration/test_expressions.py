@@ -147,3 +147,16 @@ def test_what_spark_cannot_compute_is_told_before_anything_is_published(spark: S
         answer = home.command("run", "things")
         assert answer.code == 1 and words in answer.err and "Traceback" not in answer.err, (new, answer.err)
         assert home.workshop("things").lake.published_versions("things") == {}, new
+
+
+def test_a_row_that_an_expression_cannot_be_computed_for_is_told(spark: SparkSession, home: Home) -> None:
+    folder = home.raw / "things"
+    folder.mkdir(parents=True)
+    (folder / "2020.csv").write_text("day,who,x,n\n2020-01-01,a,1,1\n2020-01-02,b,2,0\n")
+    (folder / "archive.yaml").write_text(THINGS.replace("when: x < 0", "when: n / (n - 1) > 3"))
+    answer = home.command("run", "things")
+    words = "things: an expression of its definition (refuse.0.when) cannot be computed for a row: Division by zero"
+    assert answer.code == 1 and words in answer.err and "try_divide" in answer.err and "Traceback" not in answer.err
+    (folder / "archive.yaml").write_text(THINGS.replace("when: x < 0", "when: cast(who as int) > 3"))
+    answer = home.command("run", "things")
+    assert answer.code == 1 and "cannot be computed for a row: The value 'a'" in answer.err, answer.err
