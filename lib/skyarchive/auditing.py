@@ -8,6 +8,7 @@ from typing import Any
 from skyarchive.errors import NotPublishedError, QualityError
 from skyarchive.positions import misjudged, positions_at
 from skyarchive.publishing import Run
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 SNAPSHOTS = 20
@@ -29,8 +30,9 @@ class Report:
 
     @property
     def summary(self) -> str:
-        state = f"{len(self.faults)} are wrong" if self.faults else "all are right"
-        return f"{self.archive}: {len(self.snapshots)} random snapshots computed again (seed {self.seed}): {state}."
+        state = f"{counted(len(self.faults), 'is', 'are')} wrong" if self.faults else "all are right"
+        looked_at = counted(len(self.snapshots), "random snapshot", "random snapshots")
+        return f"{self.archive}: {looked_at} computed again (seed {self.seed}): {state}."
 
     def raise_faults(self) -> None:
         if not self.faults:

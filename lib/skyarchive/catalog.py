@@ -1,10 +1,8 @@
 """Finding and loading archive definitions; a mistake names the file, the field and what is allowed."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from skyarchive.definition import Attribute, Column, Definition, ObjectId, Period, Rule, Schedule, Source
@@ -14,44 +12,14 @@ from skyarchive.frequency import Query
 from skyarchive.names import IDENTIFIER, checked_archive
 from skyarchive.record_definition import External, RecordAttribute
 from skyarchive.settings import Settings, schemas_folder
+from skyarchive.yaml_files import read_yaml
 
 RAW_DEFINITION = "archive.yaml"
+_SHOWN = 80
+"""Characters of a value that an error shows."""
 _METHODS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["method"].annotation)[0]: model for model in get_args(Derivation)
 }
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """A loader that refuses a key written twice, which YAML itself would drop in silence."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            if key_node.tag == _MERGE:
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a plain name", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file; a mistake in it names the file and the line."""
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
-    except OSError as error:
-        raise DefinitionError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise DefinitionError(f"{path} is not UTF-8 text: {error.reason}.") from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise DefinitionError(f"{path}, line {line}: {error.problem}.") from error
-    except yaml.YAMLError as error:
-        raise DefinitionError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
 
 
 def load_definition(path: Path) -> Definition:
@@ -67,7 +35,11 @@ def load_definition(path: Path) -> Definition:
         raise DefinitionError(f"{path}: {_explained(error)}") from error
     if path.name != RAW_DEFINITION and path.stem != definition.name:
         raise DefinitionError(f"{path}: name is {definition.name!r}, so the file must be {definition.name}.yaml.")
-    return definition
+    return definition.as_built_in() if path.parent == _built_in_folder() else definition
+
+
+def _built_in_folder() -> Path:
+    return schemas_folder() / "archives"
 
 
 def _explained(error: ValidationError) -> str:
@@ -99,7 +71,8 @@ def _explain_one(problem: Any) -> str:
         case "dict_type":
             message = "must be a mapping of names, and not empty"
         case _ if not isinstance(problem.get("input"), dict | list):
-            message = f"{message} (it is {problem.get('input')!r})"
+            value = repr(problem.get("input"))
+            message = f"{message} (it is {value if len(value) <= _SHOWN else value[:_SHOWN] + '...'})"
     return f"{field}: {message}" if field else message
 
 
@@ -120,8 +93,8 @@ def _fields_beside(way: list[str], method: str | None) -> list[str]:
 
 
 class Catalog:
-    """The definitions in force: built-in ones, those of the SKYARCHIVE_ARCHIVES folders, and an
-    `archive.yaml` beside the raw files; the later replaces the earlier."""
+    """The definitions in force: an `archive.yaml` beside the raw files, else the one definition of that name, built in
+    or in one of the SKYARCHIVE_ARCHIVES folders. Where two are, none is in force."""
 
     def __init__(self, settings: Settings):
         self._settings = settings
@@ -142,24 +115,38 @@ class Catalog:
     def get(self, name: str) -> Definition:
         checked_archive(name)
         paths = self._paths()
+        if len(paths.get(name, [])) > 1:
+            raise DefinitionError(_taken(name, paths[name]))
         if name not in paths:
             raise DefinitionError(
                 f"There is no archive {name!r}; known are {', '.join(sorted(paths))}. "
                 f"A new one is a file {name}.yaml in a folder that SKYARCHIVE_ARCHIVES names."
             )
-        definition = load_definition(paths[name])
+        [path] = paths[name]
+        definition = load_definition(path)
         if definition.name != name:
-            raise DefinitionError(f"{paths[name]}: name is {definition.name!r}, but it describes {name!r}.")
+            raise DefinitionError(f"{path}: name is {definition.name!r}, but it describes {name!r}.")
         return definition
 
-    def _paths(self) -> dict[str, Path]:
-        folders = [schemas_folder() / "archives", *self._settings.archive_folders]
-        paths: dict[str, Path] = {}
-        for folder in folders:
+    def _paths(self) -> dict[str, list[Path]]:
+        """By name the files that would describe it."""
+        folders = {folder.resolve(): folder for folder in self._settings.archive_folders}
+        paths: dict[str, list[Path]] = {}
+        for folder in (_built_in_folder(), *folders.values()):
             if not folder.is_dir():
                 raise DefinitionError(f"{folder} is not a folder; SKYARCHIVE_ARCHIVES names folders of archive YAML.")
-            found = sorted(folder.glob("*.yaml"))
-            paths |= {path.stem: path for path in found if IDENTIFIER.fullmatch(path.stem)}
+            for path in sorted(folder.glob("*.yaml")):
+                if IDENTIFIER.fullmatch(path.stem):
+                    paths.setdefault(path.stem, []).append(path)
         for path in sorted(self._settings.raw_folder.glob(f"*/{RAW_DEFINITION}")):
-            paths[path.parent.name] = path
+            paths[path.parent.name] = [path]
         return paths
+
+
+def _taken(name: str, paths: list[Path]) -> str:
+    *others, path = paths
+    holder = "a built-in archive" if others[0].parent == _built_in_folder() else str(others[0])
+    return (
+        f"{path}: the name {name!r} is taken, by {holder}: give the archive another name, in `name` and as the file's, "
+        f"or put the definition beside its raw files, as {RAW_DEFINITION}, where it replaces the other."
+    )

@@ -5,10 +5,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skyarchive.catalog import read_yaml
 from skyarchive.definition import Definition
 from skyarchive.errors import SchemaError
 from skyarchive.settings import schemas_folder
+from skyarchive.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -4,11 +4,12 @@ import hashlib
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from skyarchive.derivation import Derivation, Traffic
+from skyarchive.expressions import expressions_of
 from skyarchive.frequency import Query
-from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
+from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column, each_once
 from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
@@ -63,7 +64,7 @@ class Source(_Strict):
     @field_validator("delimiter")
     @classmethod
     def _one_character(cls, value: str) -> str:
-        if len(value) != 1 or not value.isascii() or value in '\r\n"':
+        if len(value) != 1 or not value.isascii() or value == '"' or not (value.isprintable() or value == "\t"):
             raise ValueError("must be a single ASCII character other than a quote or a line end")
         return value
 
@@ -81,7 +82,7 @@ class Period(_Strict):
     column: str
     by: Literal["value", "year", "month", "day", "block"] = "value"
     """The column's own text; the year, month or UTC day of a date, timestamp or epoch seconds; or blocks of numbers."""
-    size: int | None = Field(default=None, ge=1)
+    size: int | None = Field(default=None, ge=1, le=2**53)
     """For blocks: how many values of the column make one period."""
 
     @model_validator(mode="after")
@@ -98,7 +99,7 @@ class Schedule(_Strict):
     """In UTC: minute, hour, day of month, month, day of week."""
     key: str
     """The period as strftime makes it of the date of the run, such as %Y."""
-    offset: int = 0
+    offset: int = Field(default=0, ge=-1000, le=1000)
     """Which run's date it is: -1 the one before, for a period that ends before its files come."""
 
     @field_validator("cron")
@@ -200,6 +201,7 @@ class Definition(_Strict):
     """The skyline of all records ever seen; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
+    _is_built_in: bool = PrivateAttr(default=False)
 
     @field_validator("name")
     @classmethod
@@ -241,6 +243,11 @@ class Definition(_Strict):
             raise ValueError(f"{twice[0]} is there twice")
         return value
 
+    @field_validator("unique")
+    @classmethod
+    def _each_column_once(cls, value: list[str]) -> list[str]:
+        return each_once(value)
+
     @model_validator(mode="after")
     def _named_columns_exist(self) -> Self:
         named = {
@@ -257,6 +264,8 @@ class Definition(_Strict):
         if self.external:
             added = dict.fromkeys(self.derive.reader_columns | self.derive.added_to_records)
             self.external.check_columns({name: spec.type for name, spec in self.columns.items()} | added)
+        for expression in expressions_of(self):
+            expression.columns_used()
         return self
 
     @model_validator(mode="after")
@@ -265,7 +274,11 @@ class Definition(_Strict):
         allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | {"date", "timestamp"}
         if self.period.by != "value" and period not in allowed:
             raise ValueError(f"period.column: {self.period.column} is a {period}, which has no {self.period.by}")
+        if self.period.by == "value" and period == "timestamp":
+            raise ValueError("period.by: moments are no periods; choose year, month or day")
         self.derive.check_types(self.columns, self.attributes)
+        if isinstance(self.derive, Traffic) and (self.period.column, self.period.by) != ("ts", "day"):
+            raise ValueError("period: the method traffic needs {column: ts, by: day}")
         if (self.source.format == "conn_log") != isinstance(self.derive, Traffic):
             raise ValueError("source.format: conn_log goes with the method traffic, and only with it")
         state = self.derive.state_columns(self.attributes)
@@ -273,6 +286,17 @@ class Definition(_Strict):
         if taken:
             raise ValueError(f"attributes: {taken[0]!r} is a column of carry; give the attribute another name")
         return self
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it came with the package: what the package knows of an archive by its name is true of no other."""
+        return self._is_built_in
+
+    def as_built_in(self) -> Self:
+        """The definition as one that came with the package."""
+        own = self.model_copy()
+        own._is_built_in = True
+        return own
 
     @property
     def steps(self) -> list[str]:

@@ -124,7 +124,7 @@ def _backfill(airflow: LocalAirflow) -> None:
         # Daemons, unlike a pool's threads: whoever interrupts the demo does not wait for runs that never end now.
         threading.Thread(target=backfill, args=(archive, periods, outcomes[-1]), daemon=True).start()
     for outcome in outcomes:
-        outcome.result().raise_failures()
+        outcome.result().raise_failures(Lake(airflow.settings))
 
 
 def _fresh(folder: Path) -> Settings:

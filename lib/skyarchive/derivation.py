@@ -6,9 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from skyarchive.names import checked_column
+from skyarchive.names import checked_column, each_once
 
 _NUMBERS = ("int", "bigint", "double")
+_TIMES = (*_NUMBERS, "date", "timestamp")
+YEARS = (1, 9999)
+"""The first and the last that whoever reads the tables can tell."""
+_CENTURY = 36525 * 86400
+"""Seconds."""
+_LONGEST_HISTORY = 100_000
+"""Rows of an object that a method may remember."""
 
 
 class _Method(BaseModel):
@@ -57,7 +64,12 @@ class Order(BaseModel):
     `start` and that many steps of `step_seconds`."""
     label: str | None = None
     start: str = "2000-01-01T00:00:00Z"
-    step_seconds: float = Field(default=1.0, gt=0)
+    step_seconds: float = Field(default=1.0, gt=0, le=_CENTURY)
+
+    @field_validator("by", "key")
+    @classmethod
+    def _each_column_once(cls, value: list[str]) -> list[str]:
+        return each_once(value)
 
     @field_validator("start")
     @classmethod
@@ -71,6 +83,15 @@ class Order(BaseModel):
     @property
     def identity(self) -> list[str]:
         return self.key or self.by
+
+    def check_types(self, columns: Mapping[str, Any]) -> None:
+        """Refuse an order that gives the snapshots no times."""
+        field, column = ("time", self.time) if self.time else ("by", self.by[0])
+        if columns[column].type not in (*_TIMES, "string") or (field == "by" and columns[column].type == "string"):
+            raise ValueError(
+                f"derive.order.{field}: {column} is a {columns[column].type}, which tells no time; name a column that "
+                "does, with `time`"
+            )
 
     def columns(self) -> list[str]:
         return [*self.by, *self.key, *(column for column in (self.time, self.label) if column)]
@@ -89,6 +110,7 @@ class _Log(_Method):
 
     def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
         super().check_types(columns, attributes)
+        self.order.check_types(columns)
         for name in attributes:
             if columns[name].type not in _NUMBERS:
                 raise ValueError(f"attributes.{name}: its column is a {columns[name].type}, must be a number")
@@ -122,7 +144,7 @@ class Career(_Method):
 
     method: Literal["career"]
     order: Order
-    more_than: int = Field(ge=0)
+    more_than: int = Field(ge=0, le=2**31 - 1)
     """An object is alive after more than this many games."""
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
@@ -135,6 +157,7 @@ class Career(_Method):
         return used
 
     def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        self.order.check_types(columns)
         for column in self.summed(attributes):
             if columns[column].type not in _NUMBERS:
                 raise ValueError(f"attributes: {column} is a {columns[column].type}, must be a number")
@@ -153,7 +176,7 @@ class MarketModel(_Method):
     method: Literal["market"]
     date: str
     close: str
-    window: int = Field(ge=2)
+    window: int = Field(ge=2, le=_LONGEST_HISTORY)
     """How many closes count."""
     decimals: int = Field(ge=0, le=12)
 
@@ -161,6 +184,12 @@ class MarketModel(_Method):
         if set(attributes) != {"beta", "slope"}:
             raise ValueError("attributes: the market method derives exactly `beta` and `slope`")
         return {"derive.date": [self.date], "derive.close": [self.close]}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        for field, column, kinds in (("date", self.date, _TIMES), ("close", self.close, _NUMBERS)):
+            if columns[column].type not in kinds:
+                raise ValueError(f"derive.{field}: {column} is a {columns[column].type}, must be {' or '.join(kinds)}")
 
     @property
     def added_to_records(self) -> frozenset[str]:
@@ -185,7 +214,7 @@ class Traffic(_Method):
 
     method: Literal["traffic"]
     every_seconds: int = Field(ge=1)
-    window_seconds: int = Field(ge=1)
+    window_seconds: int = Field(ge=1, le=_CENTURY)
     services: dict[str, Service] = Field(min_length=1)
     other: str
     """The attribute that counts what belongs to no service."""
@@ -207,7 +236,12 @@ class Traffic(_Method):
             checked_column(name)
         if set(attributes) != {*self.services, self.other}:
             raise ValueError(f"attributes: must be the services and `{self.other}`: {', '.join(self.services)}")
-        return {}
+        return {"derive.method": ["ts", "resp_p", "service"]}
+
+    def check_types(self, columns: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        super().check_types(columns, attributes)
+        if columns["ts"].type not in _NUMBERS or columns["resp_p"].type not in _NUMBERS:
+            raise ValueError("columns: the method traffic needs numbers as `ts` (seconds) and `resp_p` (a port)")
 
     def state_columns(self, attributes: Mapping[str, object]) -> dict[str, str]:
         return {"pending": "array<struct<at:bigint,counts:array<bigint>>>"}

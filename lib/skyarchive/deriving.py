@@ -7,6 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from skyarchive.definition import Definition
+from skyarchive.derivation import YEARS
 from skyarchive.errors import NotPublishedError
 from skyarchive.fingerprints import EMPTY, fingerprints_by_period
 from skyarchive.keeping import Kept, keeping
@@ -17,6 +19,8 @@ from skyarchive.quality import load_suite, preload
 from skyarchive.session import fitting_work
 from skyarchive.status import NOTHING
 from skyarchive.steps.derive import Chain, Derived, derive_chain
+from skyarchive.steps.derive.parts import is_told
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 STEP = "derive"
@@ -145,15 +149,17 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict[str, Any]]:
         "time",
         F.coalesce(F.col("time") < before, F.lit(False)).cast("bigint").alias("back"),
         (F.col("snapshot") != expected).cast("bigint").alias("gap"),
+        is_told("time").alias("told"),
     )
-    found = steps.groupBy("period").agg(F.count("*"), F.max("snapshot"), F.max("time"), F.sum("back"), F.sum("gap"))
+    untold, last_told = F.count_if(~F.col("told")), F.max(F.when(F.col("told"), F.col("time")))
+    found = steps.groupBy("period").agg(F.count("*"), F.max("snapshot"), last_told, F.sum("back"), F.sum("gap"), untold)
     counted = {row[0]: row[1:] for row in found.collect()}
     missing = derived.rows_without_position
     without: dict[str, int] = dict(missing.collect()) if missing is not None else {}
     summary: dict[str, dict[str, Any]] = {}
     next_snapshot, last_time = chain.next_snapshot, chain.last_time
     for period in chain.periods:
-        snapshots, last, time, back, gaps = counted.get(period, (0, next_snapshot - 1, last_time, 0, 0))
+        snapshots, last, time, back, gaps, untold = counted.get(period, (0, next_snapshot - 1, last_time, 0, 0, 0))
         next_snapshot, last_time = last + 1, time
         summary[period] = {
             "snapshots": snapshots,
@@ -161,6 +167,7 @@ def _summarised(chain: Chain, derived: Derived) -> dict[str, dict[str, Any]]:
             "last_time": last_time,
             "out_of_order": back,
             "gaps": gaps,
+            "untold": untold,
             "rows_without_position": without.get(period, 0),
         }
     return summary
@@ -187,12 +194,15 @@ def _with_fingerprints(carry: DataFrame, found: dict[str, tuple[int, str]]) -> D
 def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) -> list[str]:
     """The periods up to the first that fails a check: what follows it would stand on it."""
     definition, spark = run.workshop.definition, run.workshop.spark
+    for period in periods:
+        if results.summary[period]["untold"]:
+            outcome.refuse([period], _untold(definition, period, results.summary[period]))
     timeline = spark.createDataFrame(
         [(p, *(results.summary[p][c] for c in ("snapshots", "out_of_order", "gaps"))) for p in periods],
         "period string, snapshots bigint, out_of_order bigint, gaps bigint",
     )
     frames = [("derive_periods", "snapshots", timeline), ("updates", "updates", results.derived.updates)]
-    good = periods
+    good = _prefix(periods, [period for period in periods if period not in outcome.refused])
     for suite, table, frame in frames:
         if good:
             passed = run.check(frame, load_suite(suite, attributes=definition.attribute_names), table, good, outcome)
@@ -201,6 +211,16 @@ def _checked(run: Run, results: _Results, periods: list[str], outcome: Outcome) 
         if period not in good:
             outcome.refuse([period], f"{run.workshop.archive} {period} follows a period that was refused.")
     return good
+
+
+def _untold(definition: Definition, period: str, summary: dict[str, Any]) -> str:
+    first, last = YEARS
+    snapshots = counted(summary["snapshots"], "snapshot", "snapshots")
+    return (
+        f"{definition.name} {period}: no time between the years {first} and {last}, which are all that the tables can "
+        f"tell, in {summary['untold']} of {snapshots}; correct the raw rows, or give the column "
+        "that the times come from bounds in the definition, so that such rows are refused."
+    )
 
 
 def _prefix(periods: list[str], passed: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from skyarchive.frequency import Query
 from skyarchive.kernels.frequent import frequent_intervals
 from skyarchive.moments import Moment
 from skyarchive.questions import Answer, Questions
+from skyarchive.wording import counted
 
 _SEPARATOR = ".."
 _REACHES = "The window reaches into"
@@ -51,8 +52,10 @@ class FrequentQuestions(Questions):
         )
         names = self._names([row[0] for row in found], moment.period)
         rows = [(item, names.get(item, item), count, count / query.window, now) for item, count, now in found]
-        remark = f"{len(rows)} were unbeaten in at least {query.needed} of the {query.window} snapshots up to {moment}."
-        remark += self._moments.outlook(moment)
+        remark = (
+            f"{counted(len(rows), 'was', 'were')} unbeaten in at least {query.needed} of the "
+            f"{counted(query.window, 'snapshot', 'snapshots')} up to {moment}.{self._moments.outlook(moment)}"
+        )
         return Answer(["object", "name", "count", "share", "unbeaten_now"], rows, remark)
 
     def frequent_over(self, query: Query, over: str | None) -> Answer:
@@ -75,8 +78,8 @@ class FrequentQuestions(Questions):
         columns = ["object", "name", "first_snapshot", "last_snapshot", "first_time", "last_time", "snapshots",
                    "continued_from", "continues_into", "until"]  # fmt: skip
         remark = (
-            f"From {start} to {end}: {len(np.unique(who))} were at some time unbeaten in at least {query.needed} of "
-            f"the last {query.window} snapshots.{self._moments.outlook(end)}"
+            f"From {start} to {end}: {counted(len(np.unique(who)), 'was', 'were')} at some time unbeaten in at least "
+            f"{query.needed} of the last {counted(query.window, 'snapshot', 'snapshots')}.{self._moments.outlook(end)}"
         )
         return Answer(columns, rows, remark)
 

@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from skyarchive.definition import Definition
 from skyarchive.errors import InputError
 from skyarchive.fingerprints import content_sums, fingerprint_of
 from skyarchive.inventory import Inventory, looked_into
@@ -18,6 +19,7 @@ from skyarchive.reading.raw import inspect, read_rows
 from skyarchive.selection import listed
 from skyarchive.session import fitting_work
 from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
@@ -162,16 +164,21 @@ def _checked(
         outcome.refused[period] += _reasons(summaries[period])
     if not good:
         return []
-    own = f"raw_{definition.name}"
     required = [c for c, spec in definition.columns.items() if spec.required and not definition.check_only]
-    suite = load_suite(own if suite_exists(own) else "raw", required=required)
+    suite = load_suite(_suite_of(definition), required=required)
     return run.check(accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
+
+
+def _suite_of(definition: Definition) -> str:
+    """Built-in archives have checks of their own, which know their columns; others of the same name have others."""
+    own = f"raw_{definition.name}"
+    return own if definition.is_built_in and suite_exists(own) else "raw"
 
 
 def _reasons(summary: _Summary) -> str:
     """The refused rows by reason, for whoever has to mend the file."""
     return "".join(
-        f"\n  {count} rows: {reason}; the first is {summary.examples[reason]}"
+        f"\n  {counted(count, 'row', 'rows')}: {reason}; the first is {summary.examples[reason]}"
         for reason, count in summary.refused.most_common(5)
     )
 

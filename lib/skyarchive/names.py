@@ -45,6 +45,14 @@ def checked_column(name: str) -> str:
     return name
 
 
+def each_once(names: list[str]) -> list[str]:
+    """The names themselves, if none is there twice."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{twice[0]!r} is there twice")
+    return names
+
+
 def split_table(qualified: str) -> tuple[str, str]:
     """'nba.updates' as ('nba', 'updates')."""
     archive, dot, table = qualified.partition(".")

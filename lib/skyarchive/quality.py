@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyarchive.names import sql_text
 from skyarchive.quality_suites import Entry, Suite, load_suite, suite_exists
+from skyarchive.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -149,7 +150,7 @@ def _observed(entry: Entry, detail: dict[str, Any], sample: list[dict[str, Any]]
     counts = detail["result"]
     if counts["element_count"] == 1 and len(sample) == 1:
         return f"{entry.column} is {json.dumps(sample[0].get(entry.column))}"
-    return f"{counts['unexpected_count']} of {counts['element_count']} rows"
+    return f"{counts['unexpected_count']} of {counted(counts['element_count'], 'row', 'rows')}"
 
 
 def failed_periods(results: Iterable[CheckResult]) -> list[str]:
@@ -182,7 +183,7 @@ def explain_failure(step: str, archive: str, table_name: str, results: Sequence[
     failures = [result for result in results if result.faults]
     periods = failed_periods(results)
     lines = [
-        f"{step} of {archive} {period_list(periods)}: {len(failures)} of {len(results)} checks of "
+        f"{step} of {archive} {period_list(periods)}: {len(failures)} of {counted(len(results), 'check', 'checks')} of "
         f"{table_name} failed; nothing was published for it, the last version stays."
     ]
     for result in failures[:_SHOWN_FAILURES]:
@@ -191,7 +192,7 @@ def explain_failure(step: str, archive: str, table_name: str, results: Sequence[
         lines.append(f"  {result.expectation}: {fault.observed} in {period}{also}")
         lines += [f"    {json.dumps(row, ensure_ascii=False)}" for row in fault.sample[:_SHOWN_ROWS]]
     if len(failures) > _SHOWN_FAILURES:
-        lines.append(f"  and {len(failures) - _SHOWN_FAILURES} more checks")
+        lines.append(f"  and {counted(len(failures) - _SHOWN_FAILURES, 'more check', 'more checks')}")
     query = f"select * from {archive}.quality where run_id = {sql_text(run_id)} and not success"
     lines.append(f'See all: skyarchive sql "{query}"')
     return "\n".join(lines)

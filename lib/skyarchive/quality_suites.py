@@ -65,7 +65,7 @@ def load_suite(
 
 
 def suite_exists(name: str, folder: Path | None = None) -> bool:
-    """Whether there is a suite of that name: an archive without one of its own takes the general one."""
+    """Whether there is a suite of that name: a built-in archive without one of its own takes the general one."""
     return _suite_file(name, folder or schemas_folder() / "expectations").is_file()
 
 

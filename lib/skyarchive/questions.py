@@ -67,7 +67,8 @@ class Questions:
             for name, (since, time) in sorted(reigning.items(), key=lambda item: (item[1], item[0]))
         ]
         columns = ["object", "name", *self.definition.attribute_names, "since_snapshot", "since"]
-        remark = f"{len(rows)} of {len(positions.objects)} are unbeaten at {moment}.{self._moments.outlook(moment)}"
+        is_unbeaten = f"{'is' if len(rows) == 1 else 'are'} unbeaten"
+        remark = f"{len(rows)} of {len(positions.objects)} {is_unbeaten} at {moment}.{self._moments.outlook(moment)}"
         return Answer(columns, rows, remark)
 
     def why(self, who: str, at: str | None) -> Answer:

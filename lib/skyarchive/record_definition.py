@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from skyarchive.names import IDENTIFIER, checked_column
+from skyarchive.names import checked_column
 
 RECORD_COLUMNS = frozenset({"period", "group_key", "file", "row", "object", "name"})
 """Columns of `external`, and of answers from it, beside the attributes."""
@@ -100,8 +100,8 @@ class External(BaseModel):
         return found
 
     def check_columns(self, known: Mapping[str, str | None]) -> None:
-        """Refuse columns that are not there and texts that are to be lower or higher; expressions are Spark's to judge.
-        `known`: the type of every column, if that is known."""
+        """Refuse attributes whose columns are not there, and texts that are to be lower or higher. `known`: the type of
+        every column, if that is known."""
         for name, attribute in self.attributes.items():
             where = f"external.attributes.{name}"
             if attribute.value is None and name not in known:
@@ -113,6 +113,3 @@ class External(BaseModel):
                     f"{where}: its column is a string, which has no lower and higher; give it an order, such as "
                     "better: {order: [[best, good], [best, other]]}"
                 )
-        for text in self.group:
-            if IDENTIFIER.fullmatch(text) and text not in {*known, "period", "file", "row"}:
-                raise ValueError(f"external.group: there is no column {text!r}; columns are {', '.join(known)}")

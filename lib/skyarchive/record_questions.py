@@ -6,6 +6,7 @@ from skyarchive.errors import NotPublishedError, SettingError
 from skyarchive.lake import Lake
 from skyarchive.questions import Answer
 from skyarchive.settings import Settings
+from skyarchive.wording import counted
 
 _SHOWN = 12
 
@@ -59,10 +60,9 @@ class RecordQuestions:
             f"{name} {attribute.better if not attribute.is_ranked else 'by its order'}"
             for name, attribute in self._external.attributes.items()
         )
-        what = "record" if count == 1 else "records"
         where = f" in {group}" if group is not None else ""
-        verb = "is" if count == 1 else "are"
-        return f"{count} {what} of {self._schema} up to {period}{where} {verb} beaten by no other ({ways})."
+        what, verb = counted(count, "record", "records"), "is" if count == 1 else "are"
+        return f"{what} of {self._schema} up to {period}{where} {verb} beaten by no other ({ways})."
 
     def _check_attributes(self, lake: Lake) -> None:
         found = self._session.execute(f"from {self._schema}.external limit 0").description or []

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from skyarchive.analysing import row_faults_told
 from skyarchive.definition import Definition
 from skyarchive.errors import InputError, LockError, MachineError, SettingError, SkyarchiveError, SparkError
 from skyarchive.inventory import Inventory, looked_into
@@ -70,7 +71,8 @@ def run_step(workshop: Workshop, step: str, periods: list[str]) -> Outcome:
     """One step over some periods; why it did not publish one is kept."""
     began = datetime.now(UTC)
     try:
-        outcome = _RUN[step](workshop, periods)
+        with row_faults_told(workshop.definition):
+            outcome = _RUN[step](workshop, periods)
     except (LockError, MachineError, SparkError):
         raise  # says nothing of the periods
     except Exception as error:
@@ -96,10 +98,10 @@ def run_steps(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
 
 def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) -> list[str]:
     if "ingest" not in steps:
-        return selection.pick(list(workshop.ledger().of("ingest")), workshop.archive)
+        return selection.pick(list(workshop.ledger().of("ingest")), workshop.definition)
     began = datetime.now(UTC)
     try:
-        return selection.pick(known_periods(workshop), workshop.archive)
+        return selection.pick(known_periods(workshop), workshop.definition)
     except InputError as error:
         keep_failure(workshop, "ingest", selection.named, began, error)
         raise

@@ -7,6 +7,7 @@ from skyarchive.inventory import Inventory
 from skyarchive.publishing import Run
 from skyarchive.reading.raw import read_rows
 from skyarchive.steps.ingest import judged_rows, named_frame
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 
@@ -14,7 +15,9 @@ def scan(workshop: Workshop, inventory: Inventory) -> None:
     """Count the rows by period of every unknown file, and remember it until the file changes."""
     files = inventory.unknown
     definition = workshop.definition
-    with workshop.progress.phase(f"{workshop.archive}: looking into {len(files)} raw files for their periods"):
+    with workshop.progress.phase(
+        f"{workshop.archive}: looking into {counted(len(files), 'raw file', 'raw files')} for their periods"
+    ):
         rows = judged_rows(read_rows(workshop.spark, definition, files), definition, named_frame(workshop.spark, files))
         fault = F.max(F.when(F.col("row").isNull(), F.col("_reason")))
         accepted = F.count(F.when(F.col("_reason").isNull(), 1))

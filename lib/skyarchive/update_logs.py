@@ -39,7 +39,7 @@ def read_update_log(workshop: Workshop, selection: Selection) -> UpdateLog:
     derived = sorted(ledger.of("derive"))
     if not derived:
         raise NotPublishedError(f"{workshop.archive} has no update log yet; run: skyarchive run {workshop.archive}")
-    periods = _consecutive(workshop.archive, selection.pick(derived, workshop.archive), derived)
+    periods = _consecutive(workshop.archive, selection.pick(derived, workshop.definition), derived)
     versions = {table: ledger.versions[table] for table in TABLES}
     pinned = {(workshop.archive, table): version for table, version in versions.items()}
     session = workshop.lake.connect(pinned, pinned)

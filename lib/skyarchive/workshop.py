@@ -36,6 +36,7 @@ class Workshop:
     verbose: bool = False
     _starting: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _spark: "SparkSession | None" = field(default=None, init=False, repr=False)
+    _understood: bool = field(default=False, init=False, repr=False)
 
     @property
     def archive(self) -> str:
@@ -50,6 +51,11 @@ class Workshop:
         with self._starting:  # tables are written side by side, and the first to need it must be the only one
             if self._spark is None:
                 self._spark = self._session()
+            if not self._understood:  # else a step would fail over it after others have published
+                from skyarchive.analysing import assert_understood
+
+                assert_understood(self._spark, self.definition)
+                self._understood = True
             return self._spark
 
     def _session(self) -> "SparkSession":

@@ -43,7 +43,9 @@ def rows(quick: bool) -> list[dict[str, Any]]:
                 airflow.unpause([f"{ARCHIVE}_ingest", f"{ARCHIVE}_compute"])
                 os.environ.update(airflow.environment)
                 for period in [*periods, MEASURED]:
-                    run_backfill(Catalog(settings).get(ARCHIVE), Request(period), Progress()).raise_failures()
+                    run_backfill(Catalog(settings).get(ARCHIVE), Request(period), Progress()).raise_failures(
+                        Lake(settings)
+                    )
         finally:
             os.environ.clear()
             os.environ.update(before)

@@ -252,7 +252,10 @@ def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monke
     as_settings(monkeypatch, shops)
     path = shops.folder / "definitions" / "shops.yaml"
     for wrong, words in (
-        (SHOPS.replace("value: sales / 2", "value: sale / 2"), "external.attributes.per_day cannot be computed"),
+        (
+            SHOPS.replace("value: sales / 2", "value: sale / 2"),
+            "external.attributes.per_day.value: there is no column 'sale'",
+        ),
         (
             SHOPS.replace("[B, D], [C, D]", "[B, C]"),
             "grade is 'D', which its order in external.attributes does not name",
@@ -263,13 +266,13 @@ def test_an_expression_or_a_value_that_cannot_be_used_is_told(shops: Home, monke
         ),
         (
             SHOPS.replace("value: sales / 2", "value: \"concat(sales, 'x')\""),
-            "per_day is a text, which has no lower and",
+            "per_day.value is a text, which has no lower and",
         ),
         (
             SHOPS.replace("per_day: {better: higher, value: sales / 2}", "town: {better: higher}"),
             "is a string, which has",
         ),
-        (SHOPS.replace("[town]", "[twon]"), "external.group: there is no column 'twon'; columns are year, day, shop"),
+        (SHOPS.replace("[town]", "[twon]"), "external.group.0: there is no column 'twon'; columns are year, day, shop"),
         (SHOPS.replace("higher, value: sales / 2", "up, value: sales"), "external.attributes.per_day"),
         (SHOPS.replace("value: sales / 2", "valu: sales / 2"), "allowed are better, value"),
         (SHOPS.replace("per_day: {better: higher, value: sales / 2}", "gains: {better: higher}"), "no column 'gains'"),

@@ -102,3 +102,17 @@ def test_a_broken_definition_stops_its_archive_and_no_other(
     assert answer.code == 1
     assert "hotels.yaml" in answer.err
     assert "titel" in answer.err
+
+
+def test_what_replaces_a_built_in_archive_brings_none_of_its_checks_nor_its_files(
+    home: Home, spark: SparkSession
+) -> None:
+    files = write_raw(random_rows(1), home.raw / "nba", "csv")
+    text = HOTELS.format(format="csv", files=files, method="snapshots", gone="").replace("name: hotels", "name: nba")
+    (home.raw / "nba" / "archive.yaml").write_text(text)
+    answer = home.command("ingest", "nba")
+    assert answer.code == 0, answer.err
+    [checked] = home.sql("select count(*) as checks from nba.quality where table_name = 'raw' and not success")
+    assert checked["checks"] == 0
+    answer = home.command("generate", "nba")
+    assert answer.code == 1 and "archive.yaml describes nba in its own way" in answer.err

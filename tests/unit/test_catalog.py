@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from skyarchive.catalog import Catalog, load_definition, read_yaml
+from skyarchive.catalog import Catalog, load_definition
+from skyarchive.definition import Definition
 from skyarchive.errors import DefinitionError, SettingError
 from skyarchive.settings import Settings
+from skyarchive.yaml_files import read_yaml
 
 BUILT_IN = ["nba", "stocks", "synthetic", "tcp"]
 MINE = """\
@@ -37,21 +39,44 @@ def test_the_built_in_ones_are_there_and_load(tmp_path: Path) -> None:
     assert [catalog(tmp_path).get(name).name for name in BUILT_IN] == BUILT_IN
 
 
-def test_the_later_folder_and_last_the_raw_files_own_definition_count(tmp_path: Path) -> None:
+def test_the_raw_files_own_definition_counts_before_that_of_a_folder(tmp_path: Path) -> None:
     definition(tmp_path / "a" / "mine.yaml", "from a")
     assert catalog(tmp_path, "a").names() == sorted([*BUILT_IN, "mine"])
-    assert catalog(tmp_path, "a").get("mine").title == "from a"
-    definition(tmp_path / "b" / "mine.yaml", "from b")
-    assert catalog(tmp_path, "a", "b").get("mine").title == "from b"
-    assert catalog(tmp_path, "b", "a").get("mine").title == "from a"
+    assert catalog(tmp_path, "a", "a", "a/../a").get("mine").title == "from a"
     definition(tmp_path / "raw" / "mine" / "archive.yaml", "from raw")
-    assert catalog(tmp_path, "a", "b").get("mine").title == "from raw"
+    assert catalog(tmp_path, "a").get("mine").title == "from raw"
     assert catalog(tmp_path).get("mine").title == "from raw"
 
 
-def test_a_built_in_one_can_be_replaced(tmp_path: Path) -> None:
-    definition(tmp_path / "a" / "nba.yaml", "another", name="nba")
+def test_a_name_of_two_files_is_refused_until_one_has_another(tmp_path: Path) -> None:
+    first = definition(tmp_path / "a" / "mine.yaml", "from a")
+    second = definition(tmp_path / "b" / "mine.yaml", "from b")
+    both = catalog(tmp_path, "a", "b")
+    assert both.names() == sorted([*BUILT_IN, "mine"])
+    with pytest.raises(DefinitionError) as refusal:
+        both.get("mine")
+    assert str(refusal.value).startswith(f"{second}: the name 'mine' is taken, by {first}: give the archive another")
+    assert [str(fault) for fault in both.all()[1]] == [str(refusal.value)]
+    definition(tmp_path / "raw" / "mine" / "archive.yaml", "from raw")
+    assert both.get("mine").title == "from raw"
+
+
+def test_the_name_of_a_built_in_one_is_taken_but_beside_the_raw_files(tmp_path: Path) -> None:
+    path = definition(tmp_path / "a" / "nba.yaml", "another", name="nba")
+    with pytest.raises(DefinitionError) as refusal:
+        catalog(tmp_path, "a").get("nba")
+    assert str(refusal.value).startswith(f"{path}: the name 'nba' is taken, by a built-in archive: give the archive")
+    assert "as archive.yaml" in str(refusal.value) and catalog(tmp_path, "a").get("tcp").is_built_in
+    definition(tmp_path / "raw" / "nba" / "archive.yaml", "another", name="nba")
     assert catalog(tmp_path, "a").get("nba").title == "another"
+
+
+def test_what_replaces_a_built_in_one_is_none(tmp_path: Path) -> None:
+    assert catalog(tmp_path).get("nba").is_built_in
+    definition(tmp_path / "raw" / "nba" / "archive.yaml", "another", name="nba")
+    assert not catalog(tmp_path).get("nba").is_built_in
+    with pytest.raises(ValueError, match="is_built_in"):
+        Definition.model_validate({"is_built_in": True})
 
 
 def test_one_broken_definition_does_not_stand_in_the_others_way(tmp_path: Path) -> None:
@@ -96,6 +121,9 @@ def test_a_definition_in_anothers_place_is_refused(file: str, name: str, words: 
     assert words in str(refusal.value) and file in str(refusal.value)
 
 
+LAUGHS = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -109,6 +137,16 @@ def test_a_definition_in_anothers_place_is_refused(file: str, name: str, words: 
         ("a: !!python/object/apply:os.system [id]\n", ["line 1", "could not determine a constructor"]),
         ("name: a\x01\n", ["is not YAML"]),
         (b"name: \xff\n", ["is not UTF-8 text"]),
+        ("a: " + "[" * 3000 + "]" * 3000, ["line 1", "nested deeper than 30 levels"]),
+        ("".join(f"{' ' * n}a:\n" for n in range(300)), ["line 30", "nested deeper than 30 levels"]),
+        ("- " * 3000, ["line 1", "nested deeper than 30 levels"]),
+        (LAUGHS, ["line 6", "more than 100000 values, aliases counted"]),
+        (LAUGHS.replace("[", "{<<: [").replace("]", "]}"), ["more than 100000 values, aliases counted"]),
+        ("a: &a [*a]\n", ["line 1", "an alias of what it stands in"]),
+        ("# " + "x" * 1_000_001, ["is larger than 1000000 bytes"]),
+        ("a: 2024-13-01\n", ["line 1", "'2024-13-01' is not a timestamp (month must be in 1..12"]),
+        ("b: x\na: !!int x\n", ["line 2", "'x' is not a int"]),
+        ("a: " + "9" * 5000, ["line 1", "is not a int"]),
     ],
 )
 def test_a_mistake_in_the_yaml_names_file_and_line(content: str | bytes, words: list[str], tmp_path: Path) -> None:

@@ -76,6 +76,39 @@ MISTAKES = {
     "a regex without group": ("csv}", "csv, period_in_name: x}", ["source.period_in_name", "exactly one group"]),
     "a regex with two": ("csv}", "csv, period_in_name: (x)(y)}", ["source.period_in_name", "exactly one group"]),
     "a long delimiter": ("csv}", "csv, delimiter: ;;}", ["source.delimiter", "a single ASCII character", "';;'"]),
+    "an invisible delimiter": ("csv}", 'csv, delimiter: "\\0"}', ["source.delimiter", "a single ASCII character"]),
+    "a key of one column twice": ("object:", "unique: [day, day]\nobject:", ["unique: 'day' is there twice"]),
+    "an order of one twice": ("by: [day]", "by: [day, day]", ["derive.order.by: 'day' is there twice"]),
+    "a key of snapshots twice": ("by: [day]", "by: [day], key: [x, x]", ["derive.order.key: 'x' is there twice"]),
+    "endless steps": ("by: [day]", "by: [x], step_seconds: .inf", ["derive.order.step_seconds", "less than or equal"]),
+    "blocks of more than a column holds": ("by: year", f"by: block, size: {10**30}", ["period.size", "less than or"]),
+    "a schedule of another age": (
+        "object:", "schedule: {cron: 0 6 1 7 *, key: '%Y', offset: -99999999}\nobject:", ["schedule.offset", "greater"],
+    ),
+    "a memory without end": (
+        METHOD,
+        f"method: market, date: day, close: x, window: {10**30}, decimals: 2",
+        ["derive.window: Input should be less than or equal to 100000"],
+    ),
+    "a word as long as a page": ("better: lower", f"better: {'x' * 5000}", ["(it is 'xxx", "xxx...)"]),
+    "an order of texts": ("by: [day]", "by: [who]", ["derive.order.by: who is a string, which tells no time"]),
+    "periods of moments": (
+        MINE[MINE.index("period:") : MINE.index("  who:")],
+        "period: {column: day}\ncolumns:\n  day: {type: timestamp}\n",
+        ["period.by: moments are no periods; choose year"],
+    ),
+    "a market of texts": (
+        METHOD + "}\n" + ATTRIBUTES,
+        "method: market, date: day, close: who, window: 2, decimals: 2}\n"
+        "attributes: {beta: {better: lower}, slope: {better: lower}}",
+        ["derive.close: who is a string, must be int or bigint or double"],
+    ),
+    "traffic without a time": (
+        METHOD + "}\n" + ATTRIBUTES,
+        "method: traffic, every_seconds: 100, window_seconds: 200, services: {x: {ports: [1]}}, other: y}\n"
+        "attributes: {x: {better: lower}, y: {better: lower}}",
+        ["derive.method: there is no column 'ts'"],
+    ),
     "a path as name": ("name: mine", "name: ../../etc", ["'../../etc' is not an archive name", "lower-case letters"]),
     "SQL as name": ("name: mine", "name: \"x'; drop table\"", ["drop table", "is not an archive name"]),
     "a number as name": ("name: mine", "name: 2014", ["name:", "string", "2014"]),

@@ -108,7 +108,7 @@ def test_diff_shows_the_rows_and_says_how_many() -> None:
         {"_change": "added", "period": "2010", "snapshot": 0, "object": "Jokić"},
         {"_change": "removed", "period": "2010", "snapshot": 0, "object": "O'Neal"},
     ]
-    assert result.stderr == "nba.updates, version 0 to 1: 1 rows removed, 1 added.\n"
+    assert result.stderr == "nba.updates, version 0 to 1: 1 row removed, 1 added.\n"
     assert rows("diff", "nba.updates", "--from", "1", "--to", "1") == []
 
 
@@ -196,4 +196,4 @@ def test_status_of_raw_files_that_nobody_looked_into_yet(home: Home) -> None:
     assert "for an example: skyarchive generate nba" in home.command("status", "nba").err
     (folder / "a.csv").write_text("day,shop,price\n2024-01-01,s,1\n")
     told = home.command("status", "shops")
-    assert told.code == 0 and "shops: 1 raw files are new or changed" in told.err and "There are no" not in told.err
+    assert told.code == 0 and "shops: 1 raw file is new or changed" in told.err and "There are no" not in told.err

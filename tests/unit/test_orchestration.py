@@ -1,16 +1,22 @@
 """Periods and dates, requests, and what a failure says. No Airflow runs here."""
 
 import os
+import re
 import subprocess
+import sys
+import sysconfig
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from conftest import Home
 from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition, Schedule
-from skyarchive.errors import DefinitionError, SettingError
+from skyarchive.errors import DefinitionError, SettingError, SkyarchiveError
+from skyarchive.lake import Lake
+from skyarchive.orchestration.airflow_cli import QUIET
 from skyarchive.orchestration.backfilling import Outcome, Request, date_range, run_backfill
 from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.notifying import failure_message
@@ -64,7 +70,7 @@ def test_dates_of_periods(
 def test_months_end_on_their_last_day_and_other_periods_are_refused() -> None:
     monthly = Schedule(cron="0 6 2 * *", key="%Y-%m", offset=-1)
     assert date_range(monthly, "2023-12", "2024-02")[1] == datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)
-    with pytest.raises(SettingError, match="look like %Y-%m"):
+    with pytest.raises(SettingError, match="look like 2014-06"):
         date_range(monthly, "2023", "2024")
 
 
@@ -83,22 +89,58 @@ def test_a_schedule_follows_from_the_period_or_is_given(catalog: Catalog) -> Non
     [("{cron: daily, key: '%Y'}", "five fields"), ("{cron: 0 6 1 7 *, key: '%d'}", "%Y"), ("{cron: 0 6 1 7 *}", "key")],
 )
 def test_a_schedule_that_cannot_be_names_the_field(tmp_path, schedule: str, told: str) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "nba.yaml"
+    path = tmp_path / "nba" / "archive.yaml"
+    path.parent.mkdir()
     from skyarchive.settings import schemas_folder
 
     text = (schemas_folder() / "archives" / "nba.yaml").read_text("utf-8")
     lines = [f"schedule: {schedule}" if line.startswith("schedule:") else line for line in text.splitlines()]
     path.write_text("\n".join(lines), "utf-8")
     with pytest.raises(DefinitionError, match=r"schedule\.") as caught:
-        Catalog(Settings(archives=str(tmp_path))).get("nba")
+        Catalog(Settings(raw=str(tmp_path))).get("nba")
     assert told in str(caught.value)
 
 
 def test_an_outcome_names_what_failed() -> None:
+    lake = Lake(Settings(warehouse="no such folder"))
     outcome = Outcome("nba", {"2010": "success", "2011": "failed", "2012": "success"}, {"2012": "failed"})
-    with pytest.raises(Exception, match="2011, 2012 failed"):
-        outcome.raise_failures()
-    Outcome("nba", {"2010": "success", "2011": "skipped"}, {"2010": "success"}).raise_failures()
+    with pytest.raises(SkyarchiveError, match="2011, 2012 failed") as caught:
+        outcome.raise_failures(lake)
+    assert str(caught.value).endswith("\n  2012: the reason is in the log of the failed task")
+    Outcome("nba", {"2010": "success", "2011": "skipped"}, {"2010": "success"}).raise_failures(lake)
+
+
+def test_the_last_line_of_a_failed_backfill_gives_the_reason(home: Home) -> None:
+    raw = home.raw / "nba" / "player_box_2010.parquet"
+    raw.parent.mkdir(parents=True)
+    raw.write_bytes(b"PAR1 and no more")
+    outcome = Outcome("nba", {"2009": "success", "2010": "failed"}, {"2009": "failed"})
+    assert home.command("run", "nba", "--periods", "2010").code == 1
+    with pytest.raises(SkyarchiveError) as caught:
+        outcome.raise_failures(Lake(home.settings))
+    *_, before, last = str(caught.value).splitlines()
+    assert before == "  2009: the reason is in the log of the failed task"
+    assert last.startswith("  2010: ingest was refused on ") and "player_box_2010.parquet: cannot be read" in last
+    later = Outcome("nba", {"2010": "failed"})  # what was refused before it began is not its reason
+    with pytest.raises(SkyarchiveError, match=r"the reason is in the log of the failed task$"):
+        later.raise_failures(Lake(home.settings))
+
+
+@pytest.mark.parametrize("period", ["foo", "2010..foo", "2014-06"])
+def test_a_backfill_of_what_cannot_be_a_period_is_told_its_look(catalog: Catalog, period: str) -> None:
+    with pytest.raises(SettingError, match="is not a period of nba: its periods look like 2014"):
+        run_backfill(catalog.get("nba"), Request(period), Progress(quiet=True))
+
+
+def test_airflow_s_commands_do_not_begin_with_a_warning(tmp_path: Path) -> None:
+    environment = LocalAirflow(tmp_path, Settings()).environment
+    renderer = Path(sysconfig.get_path("purelib")) / "airflow" / "utils" / "dot_renderer.py"
+    (text,) = re.findall(r'warnings\.warn\(\s*"(Could not .*?) \\n"', renderer.read_text("utf-8"))
+    code = f"import warnings; warnings.warn({text!r} + ' ', UserWarning)"
+    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert text.startswith("Could not import graphviz") and said.stderr == ""
+    docker = (Path(__file__).parents[2] / "docker" / "Dockerfile").read_text("utf-8")
+    assert all(f'{name}="{value}"' in docker for name, value in QUIET.items())
 
 
 def test_what_a_webhook_is_told() -> None:

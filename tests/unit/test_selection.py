@@ -1,10 +1,20 @@
 """Which periods a person means, of those that are there and of those to be made."""
 
+from typing import Any
+
 import pytest
 
 from skyarchive.archives.generate.ranges import written_out
+from skyarchive.catalog import Catalog
+from skyarchive.definition import Definition
 from skyarchive.errors import SettingError
 from skyarchive.selection import Selection
+from skyarchive.settings import Settings
+
+
+def defined(archive: str) -> Definition:
+    return Catalog(Settings(raw="no such folder")).get(archive)
+
 
 KNOWN = ["2008", "2010", "2011", "2014"]
 
@@ -26,13 +36,13 @@ KNOWN = ["2008", "2010", "2011", "2014"]
     ],
 )
 def test_what_is_picked_comes_in_order_and_once(text: str | None, periods: list[str]) -> None:
-    assert Selection(text).pick(KNOWN, "nba") == periods
+    assert Selection(text).pick(KNOWN, defined("nba")) == periods
 
 
 def test_days_are_picked_by_their_order_in_time() -> None:
     days = ["2024-04-19", "2024-04-20", "2024-05-01"]
-    assert Selection("2024-04-20..2024-05").pick(days, "tcp") == ["2024-04-20"]
-    assert Selection("2024-04..").pick(days, "tcp") == days
+    assert Selection("2024-04-20..2024-05").pick(days, defined("tcp")) == ["2024-04-20"]
+    assert Selection("2024-04..").pick(days, defined("tcp")) == days
 
 
 @pytest.mark.parametrize(
@@ -50,21 +60,21 @@ def test_days_are_picked_by_their_order_in_time() -> None:
 )
 def test_what_cannot_be_meant_is_said(text: str, words: str) -> None:
     with pytest.raises(SettingError) as refusal:
-        Selection(text).pick(KNOWN, "nba")
+        Selection(text).pick(KNOWN, defined("nba"))
     assert words in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("known", "text", "words"),
     [
-        ([], None, "nba has no period in its raw files; there are no raw files for it yet"),
+        ([], None, "nba has no period in its raw files; there are no raw files for it yet; its periods look like 2014"),
         ([], "..", "there are no raw files for it yet"),
         (["2010"], "2011..", "there is 2010"),
     ],
 )
 def test_nothing_to_pick_from_is_said(known: list[str], text: str | None, words: str) -> None:
     with pytest.raises(SettingError, match=words):
-        Selection(text).pick(known, "nba")
+        Selection(text).pick(known, defined("nba"))
 
 
 @pytest.mark.parametrize(
@@ -101,3 +111,42 @@ def test_a_range_that_is_none_is_refused(archive: str, text: str, words: str) ->
     with pytest.raises(SettingError) as refusal:
         written_out(text, archive)
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("archive", "text", "words"),
+    [
+        ("nba", "foo", "'foo' is not a period of nba: its periods look like 2014."),
+        ("nba", "2014,20145", "'20145' is not a period of nba: its periods look like 2014."),
+        ("stocks", "2014-06", "'2014-06' is not a period of stocks: its periods look like 2014."),
+        ("tcp", "2014", "'2014' is not a period of tcp: its periods look like 2014-06-15."),
+        ("synthetic", "7", "'7' is not a period of synthetic: its periods are numbers of blocks of 1000, as 00012."),
+    ],
+)
+def test_a_period_that_cannot_be_is_told_with_the_look_of_one(archive: str, text: str, words: str) -> None:
+    for known in ([], ["2014"]):
+        with pytest.raises(SettingError) as refusal:
+            Selection(text).pick(known, defined(archive))
+        assert str(refusal.value) == words
+
+
+@pytest.mark.parametrize(
+    ("by", "schedule", "kind", "words"),
+    [
+        ("value", None, "int", "its periods are the values of when, whole numbers"),
+        ("value", None, "string", None),
+        ("value", {"cron": "0 6 1 7 *", "key": "%Y-%m"}, "string", "its periods look like 2014-06"),
+        ("month", None, "date", "its periods look like 2014-06"),
+    ],
+)
+def test_the_look_follows_from_the_definition(by: str, schedule: Any, kind: str, words: str | None) -> None:
+    content = defined("synthetic").model_dump(mode="json") | {
+        "period": {"column": "when", "by": by},
+        "schedule": schedule,
+    }
+    definition = Definition.model_validate(content | {"columns": content["columns"] | {"when": {"type": kind}}})
+    if words is None:
+        assert Selection("foo").pick([], definition) == ["foo"]
+    else:
+        with pytest.raises(SettingError, match=words):
+            Selection("foo").pick([], definition)

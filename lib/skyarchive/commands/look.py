@@ -11,6 +11,7 @@ from skyarchive.errors import SettingError
 from skyarchive.names import split_table
 from skyarchive.output import Format, limited, message, render
 from skyarchive.settings import Settings, load_settings
+from skyarchive.wording import counted
 
 if TYPE_CHECKING:
     from skyarchive.lake import Lake, Result, TableName
@@ -125,7 +126,8 @@ def diff(
     Example: skyarchive diff nba.updates --from 3 --to 7
     """
     found = _lake().diff(*split_table(table), old, new)
-    message(f"{table}, version {found.old} to {found.new}: {found.removed} rows removed, {found.added} added.")
+    removed = counted(found.removed, "row", "rows")
+    message(f"{table}, version {found.old} to {found.new}: {removed} removed, {found.added} added.")
     render(found.result.columns, limited(found.result.rows, limit, format), format)
 
 

@@ -1,16 +1,19 @@
 """Making raw data to try things on: generate."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 import yaml
 
 from skyarchive.archives.generate.options import LONGEST_BLOCK, MOST_ATTRIBUTES
-from skyarchive.catalog import RAW_DEFINITION, load_definition
+from skyarchive.catalog import RAW_DEFINITION, Catalog, load_definition
 from skyarchive.commands.options import IN_MEMORY, SEED
 from skyarchive.definition import Definition
+from skyarchive.errors import SettingError
 from skyarchive.output import message
 from skyarchive.settings import Settings, load_settings, schemas_folder
+from skyarchive.wording import counted
 
 Generated = Literal["nba", "stocks", "tcp", "synthetic"]
 
@@ -58,19 +61,23 @@ def generate(
     from skyarchive.archives.generate import generate as generate_files
 
     settings = load_settings()
+    _assert_its_own(settings, archive)
     options = GenerateOptions(
         seed=seed, size=size, dirt=dirt, flavour=flavour, objects=objects, attributes=attributes,
         snapshots=snapshots, moves=moves, births=births, deaths=deaths, block=block,
         periods=_periods(periods, archive),
     )  # fmt: skip
     names = list(options.periods) if options.periods else default_periods(archive, options)
-    message(f"{archive}: making raw files for {len(names)} periods ...")
+    message(f"{archive}: making raw files for {counted(len(names), 'period', 'periods')} ...")
     folder = settings.raw_folder / archive
     paths = generate_files(archive, folder, options)
     if archive == "synthetic":
         _describe(settings, attributes, block)
     size_in_mb = sum(path.stat().st_size for path in paths) / 1e6
-    message(f"{archive}: {len(paths)} files, {size_in_mb:.1f} MB in {folder}; next: skyarchive run {archive}")
+    message(
+        f"{archive}: {counted(len(paths), 'file', 'files')}, {size_in_mb:.1f} MB in {folder}; "
+        f"next: skyarchive run {archive}"
+    )
 
 
 def _periods(text: str | None, archive: str) -> list[str] | None:
@@ -80,9 +87,24 @@ def _periods(text: str | None, archive: str) -> list[str] | None:
     return None if text is None else written_out(text, archive)
 
 
+def _assert_its_own(settings: Settings, archive: str) -> None:
+    """Refuse a folder whose files a definition of the user describes: ours would be taken for its, and spoil it."""
+    definition, built_in = Catalog(settings).get(archive), load_definition(_built_in_file(archive))
+    if not definition.is_built_in and (archive != "synthetic" or definition.title != built_in.title):
+        path = settings.raw_folder / archive / RAW_DEFINITION
+        raise SettingError(
+            f"{path} describes {archive} in its own way, and generated files are for the built-in definition: "
+            "set SKYARCHIVE_RAW to another folder for them."
+        )
+
+
+def _built_in_file(archive: str) -> Path:
+    return schemas_folder() / "archives" / f"{archive}.yaml"
+
+
 def _describe(settings: Settings, attributes: int, block: int) -> None:
     """A definition beside the raw files, where the built-in one has another number of attributes or block size."""
-    built_in = load_definition(schemas_folder() / "archives" / "synthetic.yaml")
+    built_in = load_definition(_built_in_file("synthetic"))
     path = settings.raw_folder / "synthetic" / RAW_DEFINITION
     if len(built_in.attributes) == attributes and built_in.period.size == block:
         path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from skyarchive.definition import Definition
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.output import message, render
 from skyarchive.settings import Settings, load_settings
+from skyarchive.wording import counted
 
 if TYPE_CHECKING:
     from skyarchive.refusals import Refusal
@@ -74,7 +75,7 @@ def status(
             rows.append((name, found.period, found.state, *found.counts.values(), found.why, *more.values()))
     if not rows and format == "table" and not broken:
         if not waiting:
-            _say_nothing_there(settings, archive)
+            _say_nothing_there(settings, archive, catalog)
     elif rows or not broken:
         render(columns or ["archive", "period", "state", "why"], rows, format)
     if broken:
@@ -91,11 +92,12 @@ def _described(refusal: "Refusal | None") -> dict[str, Any]:
     }
 
 
-def _say_nothing_there(settings: Settings, archive: str | None) -> None:
+def _say_nothing_there(settings: Settings, archive: str | None, catalog: Catalog) -> None:
     from skyarchive.archives.generate import ARCHIVES
 
     where = settings.raw_folder / archive if archive else settings.raw_folder
-    hint = f"; for an example: skyarchive generate {archive or 'nba'}" if archive in (None, *ARCHIVES) else ""
+    has_example = archive is None or (archive in ARCHIVES and catalog.get(archive).is_built_in)
+    hint = f"; for an example: skyarchive generate {archive or 'nba'}" if has_example else ""
     message(f"There are no raw files in {where} and no tables{hint}")
 
 
@@ -107,8 +109,8 @@ def _say_unknown(settings: Settings, definition: Definition) -> bool:
     unknown = Inventory.read(Lake(settings), settings, definition).unknown
     if unknown:
         message(
-            f"{definition.name}: {len(unknown)} raw files are new or changed and were not looked into yet "
-            f"({unknown[0].name} ...); run or refresh does."
+            f"{definition.name}: {counted(len(unknown), 'raw file is', 'raw files are')} new or changed and not looked "
+            f"into yet ({unknown[0].name}{' ...' if len(unknown) > 1 else ''}); run or refresh does."
         )
     return bool(unknown)
 

@@ -80,4 +80,4 @@ def backfill(
     workshop = workshop_for(archive)
     outcome = run_backfill(workshop.definition, Request(periods, reprocess, backwards), workshop.progress, wait=wait)
     render(["period", "ingest", "compute"], outcome.rows, "table")
-    outcome.raise_failures()
+    outcome.raise_failures(workshop.lake)

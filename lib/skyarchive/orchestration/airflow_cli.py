@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from skyarchive.errors import SkyarchiveError
 
+QUIET = {"PYTHONWARNINGS": "ignore:Could not import graphviz:UserWarning"}
+"""Environment of its commands, each of which would begin by telling of a package that none of ours needs."""
+
 
 def airflow(*arguments: str, environment: Mapping[str, str]) -> str:
     """`airflow ...` with an environment; what it printed."""

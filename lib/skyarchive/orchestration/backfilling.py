@@ -14,10 +14,13 @@ from typing import Any, Literal
 
 from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.lake import Lake
 from skyarchive.names import checked_period
 from skyarchive.orchestration.airflow_cli import airflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
 from skyarchive.progress import Progress
+from skyarchive.refusals import last_refusals, newest
+from skyarchive.selection import EXAMPLE, check_look
 
 _LOOK_AGAIN = 2.0
 _DOWNSTREAM_PATIENCE = 120.0
@@ -62,19 +65,30 @@ class Outcome:
     archive: str
     ingest: dict[str, str] = field(default_factory=dict)
     compute: dict[str, str] = field(default_factory=dict)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         return [(period, state, self.compute.get(period, "")) for period, state in sorted(self.ingest.items())]
 
-    def raise_failures(self) -> None:
+    def raise_failures(self, lake: Lake) -> None:
+        """End as an error if a period failed, with the reason that its step left in the tables."""
         failed = [period for period, ingest, compute in self.rows if "failed" in (ingest, compute)]
         if failed:
             raise SkyarchiveError(
-                f"{self.archive}: {', '.join(failed)} failed; the reason is in the log of the failed task, and "
-                f"`skyarchive status {self.archive}` says what is published. Mend it, then backfill with "
-                "--reprocess failed."
+                f"{self.archive}: {', '.join(failed)} failed; `skyarchive status {self.archive}` says what is "
+                f"published. Mend it, then backfill with --reprocess failed.\n{self._reasons(lake, failed)}"
             )
+
+    def _reasons(self, lake: Lake, failed: list[str]) -> str:
+        """A line for each period; a task that was killed, say, left nothing but its log."""
+        kept = {key: it for key, it in last_refusals(lake, self.archive).items() if it.time >= self.began}
+        steps = {step for step, _ in kept}
+        found = {period: newest(kept, period, steps) for period in failed}
+        return "\n".join(
+            f"  {period}: {refusal or 'the reason is in the log of the failed task'}"
+            for period, refusal in found.items()
+        )
 
 
 def date_range(schedule: Schedule, first: str, last: str) -> tuple[datetime, datetime]:
@@ -86,7 +100,9 @@ def _begin(schedule: Schedule, period: str) -> datetime:
     try:
         return datetime.strptime(period, schedule.key).replace(tzinfo=UTC)
     except ValueError as error:
-        raise SettingError(f"{period!r} is not a period of this archive: they look like {schedule.key}.") from error
+        raise SettingError(
+            f"{period!r} is not a period of this archive: its periods look like {EXAMPLE.strftime(schedule.key)}."
+        ) from error
 
 
 def _end(begin: datetime, schedule: Schedule) -> datetime:
@@ -103,18 +119,19 @@ def _end(begin: datetime, schedule: Schedule) -> datetime:
 def run_backfill(definition: Definition, request: Request, progress: Progress, *, wait: bool = True) -> Outcome:
     """Create the runs and, unless told otherwise, wait until they and what follows from them have ended."""
     stretches = request.stretches()
+    for period in {end for stretch in stretches for end in stretch}:
+        check_look(period, definition)
     _need_airflow(definition.name)
     outcome = Outcome(definition.name)
-    began = datetime.now(UTC)
     for first, last in stretches:
         name = first if first == last else f"{first}..{last}"
         progress.say(f"{definition.name} {name}: creating the runs ...")
         _wait_for_earlier(definition.name)
         _create(definition, first, last, request)
         if wait:
-            _follow(outcome, request, began, progress)
+            _follow(outcome, request, progress)
     if not wait:
-        outcome.ingest = _states(ingest_id(definition.name), request, began)
+        outcome.ingest = _states(ingest_id(definition.name), request, outcome.began)
     return outcome
 
 
@@ -199,15 +216,15 @@ def _create(definition: Definition, first: str, last: str, request: Request) -> 
         raise SkyarchiveError(f"Airflow creates no backfill of {definition.name}: {error}") from error
 
 
-def _follow(outcome: Outcome, request: Request, began: datetime, progress: Progress) -> None:
+def _follow(outcome: Outcome, request: Request, progress: Progress) -> None:
     """Tells of every run that begins or ends, until all have ended."""
     archive = outcome.archive
     said = {("ingest", period): state for period, state in outcome.ingest.items()}
     said |= {("compute", period): state for period, state in outcome.compute.items()}
     last_change = time.monotonic()
     while True:
-        outcome.ingest = _states(ingest_id(archive), request, began, _told_apart)
-        outcome.compute = _states(compute_id(archive), request, began)
+        outcome.ingest = _states(ingest_id(archive), request, outcome.began, _told_apart)
+        outcome.compute = _states(compute_id(archive), request, outcome.began)
         for kind, states in (("ingest", outcome.ingest), ("compute", outcome.compute)):
             for period, state in states.items():
                 if state in _TOLD and said.get((kind, period)) != state:

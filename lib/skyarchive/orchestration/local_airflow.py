@@ -23,7 +23,7 @@ from pathlib import Path
 
 from skyarchive.catalog import Catalog
 from skyarchive.errors import SettingError, SkyarchiveError
-from skyarchive.orchestration.airflow_cli import airflow
+from skyarchive.orchestration.airflow_cli import QUIET, airflow
 from skyarchive.orchestration.naming import SPARK_CONNECTION
 from skyarchive.orchestration.passwords import USER, write_password
 from skyarchive.orchestration.pools import make_pools
@@ -89,6 +89,7 @@ class LocalAirflow:
         for name in ("warehouse", "raw", "jars"):
             archives[f"SKYARCHIVE_{name.upper()}"] = str(Path(getattr(self.settings, name)).absolute())
         return {
+            **QUIET,
             **os.environ,
             **archives,
             "AIRFLOW_HOME": str(self.folder.absolute()),

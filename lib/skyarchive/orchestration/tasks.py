@@ -14,6 +14,7 @@ from skyarchive.errors import LockError, MachineError, SkyarchiveError, SparkErr
 from skyarchive.names import checked_period
 from skyarchive.orchestration.naming import SPARK_CONNECTION, ingest_id
 from skyarchive.settings import Settings, load_settings
+from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
 
@@ -52,7 +53,8 @@ def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
     waiting = context["ti"].get_dr_count(dag_id=ingest_id(archive), states=["queued", "running"])
     if waiting:
         raise AirflowSkipException(
-            f"{waiting} more runs of {ingest_id(archive)} are under way; the last of them refreshes for all."
+            f"Of {ingest_id(archive)} {counted(waiting, 'more run is', 'more runs are')} under way; the last of them "
+            "refreshes for all."
         )
     with _explained(), _workshop(archive) as workshop:
         outcomes = refresh(workshop)

@@ -5,6 +5,7 @@ from pyspark.sql import functions as F
 
 from skyarchive.definition import NUMERIC_TYPES, Definition, Period
 from skyarchive.definition import Column as ColumnSpec
+from skyarchive.derivation import YEARS
 from skyarchive.names import PERIOD
 from skyarchive.reading.files import RawFile
 
@@ -117,8 +118,10 @@ def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
     """`_own_period`: the period a row belongs to by its content, null if that cannot be read."""
     spec = definition.columns[definition.period.column]
     period = _period_of(F.col(definition.period.column), definition.period, spec)
-    if definition.period.by == "value" and spec.type == "string":  # other periods cannot be but names
+    if definition.period.by == "value" and spec.type == "string":
         period = F.when(period.rlike(f"^{PERIOD.pattern}$"), period)
+    else:  # others are names, unless they begin with a sign
+        period = F.when(F.ascii(period) >= ord("0"), period)
     return rows.withColumn("_own_period", period)
 
 
@@ -131,7 +134,7 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
     if spec.type in NUMERIC_TYPES:
         in_range = (value >= 0) & (value < 253402300800)
         value = F.timestamp_seconds(F.when(in_range, value))
-    return F.date_format(value, formats[period.by])
+    return F.when(F.year(value).between(*YEARS), F.date_format(value, formats[period.by]))
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from skyarchive.definition import Definition
-from skyarchive.derivation import Order
+from skyarchive.derivation import YEARS, Order
 from skyarchive.keeping import Kept
 
 BEFORE = -1
@@ -56,13 +56,13 @@ def numbered_snapshots(chain: Chain, order: Order) -> DataFrame:
     """The distinct values of the order columns as numbered snapshots, with time and label."""
     spec = chain.definition.columns[order.by[0]]
     if order.time:
-        time = F.col(order.time).cast("timestamp")
+        time = F.col(order.time).try_cast("timestamp")
     elif spec.type in ("date", "timestamp"):
         time = F.col(order.by[0]).cast("timestamp")
     else:
         start = F.unix_micros(F.to_timestamp(F.lit(order.start)))
-        step = F.round(F.col(order.by[0]) * F.lit(order.step_seconds * 1e6)).cast("bigint")
-        time = F.timestamp_micros(start + step)
+        step = F.round(F.col(order.by[0]) * F.lit(order.step_seconds * 1e6)).try_cast("bigint")
+        time = F.timestamp_micros(F.try_add(start, step))
     label = F.col(order.label or order.by[0]).cast("string")
     # One row a snapshot: few enough to be put in order in one place.
     along = Window.partitionBy(F.lit(0)).orderBy("period", *order.by)
@@ -73,6 +73,11 @@ def numbered_snapshots(chain: Chain, order: Order) -> DataFrame:
     )
     number = F.row_number().over(along).cast("bigint") + (chain.next_snapshot - 1)
     return distinct.select("period", number.alias("snapshot"), "time", "label", *order.identity)
+
+
+def is_told(time: str) -> Column:
+    """Whether whoever reads the tables can tell a snapshot's time: there are readers that know no other years."""
+    return F.coalesce(F.year(time).between(*YEARS), F.lit(False))
 
 
 def at_snapshots(chain: Chain, snapshots: DataFrame, order: Order) -> DataFrame:

@@ -1,13 +1,10 @@
 """An archive's records: the raw rows that count, with the attributes they are compared by."""
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StringType
 
 from skyarchive.definition import Definition
 from skyarchive.derivation import MarketModel
-from skyarchive.errors import DefinitionError
 from skyarchive.kernels.orders import PartialOrder
 from skyarchive.kernels.preferences import checked_preferences
 from skyarchive.record_definition import External
@@ -28,21 +25,10 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
     assert external is not None
     if isinstance(definition.derive, MarketModel):
         rows = with_previous_close(rows, definition, definition.derive, carry)
-    columns = {f"attributes.{name}": _value(name, external) for name in external.attributes}
-    columns |= {f"group[{n}]": F.expr(text).cast("string") for n, text in enumerate(external.group)}
-    for field, column in columns.items():
-        _kind(rows, column, definition, field)  # whether Spark understands the expression
-    for name in external.numbers:
-        kind = _kind(rows, _expression(name, external), definition, f"attributes.{name}")
-        if isinstance(kind, StringType):
-            raise DefinitionError(
-                f"{definition.name}: external.attributes.{name} is a text, which has no lower and higher: give it an "
-                f"order, such as better: {{order: [[best, good], [best, other]]}}, or a number as its value."
-            )
     read_so = r"^(\(+none\)+)$"
     groups = [
-        F.coalesce(F.regexp_replace(columns[f"group[{n}]"], read_so, "($1)"), F.lit(NO_GROUP))
-        for n in range(len(external.group))
+        F.coalesce(F.regexp_replace(F.expr(text).cast("string"), read_so, "($1)"), F.lit(NO_GROUP))
+        for text in external.group
     ]
     if len(groups) > 1:
         groups = [F.replace(group, F.lit("/"), F.lit("//")) for group in groups]
@@ -52,29 +38,16 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
         "file",
         "row",
         F.col(definition.object.column).cast("string").alias("object"),
-        *(columns[f"attributes.{name}"].alias(name) for name in external.attributes),
+        *(_value(name, external).alias(name) for name in external.attributes),
     )
     return found.where(_whole(external)).where("object is not null")
 
 
-def _kind(rows: DataFrame, column: Column, definition: Definition, field: str) -> DataType:
-    """The type of an expression."""
-    try:
-        return rows.select(column).schema[0].dataType
-    except AnalysisException as error:
-        why = str(error).partition("\n")[0]
-        raise DefinitionError(f"{definition.name}: external.{field} cannot be computed: {why}") from error
-
-
-def _expression(name: str, external: External) -> Column:
-    value = external.attributes[name].value
-    return F.expr(value) if value else F.col(name)
-
-
 def _value(name: str, external: External) -> Column:
-    value = _expression(name, external)
+    attribute = external.attributes[name]
+    value = F.col(name) if attribute.value is None else F.expr(attribute.value)
     # Adding zero makes -0.0 plain 0.0.
-    return value.cast("string") if external.attributes[name].is_ranked else value.cast("double") + 0.0
+    return value.cast("string") if attribute.is_ranked else value.cast("double") + 0.0
 
 
 def unnamed_values(records: DataFrame, external: External) -> dict[str, str]:
