@@ -18,7 +18,8 @@ import pytest
 
 from conftest import SHORT_LIVED
 from skyarchive.lake import Lake
-from skyarchive.orchestration.local_airflow import LocalAirflow
+from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
+from skyarchive.orchestration.processes import processes_with
 from skyarchive.settings import Settings
 
 SHOPS = """
@@ -95,6 +96,14 @@ class Place:
     @property
     def raw(self) -> Path:
         return self.airflow.settings.raw_folder
+
+    @property
+    def spark_pid(self) -> int:
+        return self.airflow._processes["spark"].pid
+
+    def pids(self) -> list[int]:
+        """Of all that runs here, tasks included."""
+        return [*(it.pid for it in self.airflow._processes.values()), *processes_with(MARK, self.airflow.mark)]
 
     def skyarchive(self, *arguments: str, patience: float = 600, **settings: str) -> subprocess.CompletedProcess[str]:
         """The command line with Airflow's settings, or others."""
