@@ -2,8 +2,11 @@
 Connect server is kept alive while this process lives and given back at its end."""
 
 import atexit
+import os
+import re
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,18 +18,25 @@ from skyarchive.errors import SettingError, SparkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it tells of every attempt on stderr; we say how it ended
+
 CONNECT = "sc://"
 _PATIENCE = 6.0
 """Seconds in which a server must say something: a program that waits for it has ended within ten."""
+_ASK_AGAIN = 0.5
 _BEAT = 30.0
 """Seconds between signs of life. A server of ours closes a session after ten times that without any."""
 SESSION_TIMEOUT = 10 * _BEAT
 _RETRIES, _LONGEST = 7, 10_000
 """How often, and at most how many milliseconds between: half a minute. PySpark's own retries go on for ten, though a
 server that was away for that long has lost our session."""
-_LOST = ("UNAVAILABLE", "Connection reset", "SESSION_NOT_FOUND", "SESSION_CHANGED", "SESSION_CLOSED", "OPERATION_")
+_LOST = (
+    "StatusCode.UNAVAILABLE", "Connection reset",
+    "INVALID_HANDLE.SESSION_", "INVALID_HANDLE.OPERATION_ABANDONED", "INVALID_HANDLE.OPERATION_NOT_FOUND",
+)  # fmt: skip
 _SHOWN = 200
 """Characters of somebody else's error that ours has."""
+_WHERE = re.compile(r"^[A-Z_]+: ipv[46]:\S+: ")
 _START_IT = "Start it (`python -m skyarchive.orchestration.spark_server` is one)"
 _ELSEWHERE = "set SKYARCHIVE_MASTER to where Spark runs, or to local[*]"
 
@@ -56,20 +66,39 @@ def assert_server_there(address: str) -> None:
     """Ends with a sentence unless a Spark Connect server answers, and answers us."""
     import grpc
 
-    try:
-        _release(address, "", str(uuid.uuid4()), _PATIENCE)
-    except grpc.RpcError as error:
-        raise SparkError(_absence(shown(address), error.code().name, error.details() or "")) from error
+    deadline = time.monotonic() + _PATIENCE
+    why = "not a word"
+    while True:
+        left = max(deadline - time.monotonic(), 0.0)
+        try:
+            _release(address, "", str(uuid.uuid4()), left)
+            return
+        except grpc.RpcError as error:
+            code, details = error.code(), error.details() or ""
+            if code is grpc.StatusCode.UNAVAILABLE:
+                why = _reason(details)
+            elif code is not grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise SparkError(_refusal(shown(address), code.name, details)) from error
+            if left < _ASK_AGAIN:
+                raise SparkError(
+                    f"No Spark answers at {shown(address)}, asked for {_PATIENCE:.0f} s ({why}). {_START_IT}, or "
+                    f"{_ELSEWHERE}."
+                ) from error
+        time.sleep(_ASK_AGAIN)
 
 
-def _absence(place: str, code: str, details: str) -> str:
+def _reason(details: str) -> str:
+    """What is new to a reader of gRPC's words."""
+    last = details.rpartition("last error: ")[2].removesuffix(": OK").rstrip("]")
+    return _WHERE.sub("", last)[-_SHOWN:]
+
+
+def _refusal(place: str, code: str, details: str) -> str:
     if code == "UNAUTHENTICATED":
         return (
             f"Spark at {place} does not know our password: give the one that it was started with "
             f"(SPARK_CONNECT_AUTHENTICATE_TOKEN) in SKYARCHIVE_MASTER, as {place}/;token=PASSWORD."
         )
-    if code in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
-        return f"No Spark answers at {place}, asked for {_PATIENCE:.0f} s. {_START_IT}, or {_ELSEWHERE}."
     why = f"{code}: {details}".splitlines()[0]
     return f"What answers at {place} is no Spark Connect server ({why[:_SHOWN]}); {_ELSEWHERE}."
 
@@ -91,9 +120,7 @@ def _release(address: str, user: str, session_id: str, patience: float) -> None:
     request = ReleaseSessionRequest(session_id=session_id)
     request.user_context.user_id = user
     with closing(builder.toChannel()) as channel:
-        SparkConnectServiceStub(channel).ReleaseSession(
-            request, timeout=patience, wait_for_ready=True, metadata=builder.metadata()
-        )
+        SparkConnectServiceStub(channel).ReleaseSession(request, timeout=patience, metadata=builder.metadata())
 
 
 def _cared_for(session: "SparkSession") -> None:

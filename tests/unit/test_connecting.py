@@ -1,6 +1,7 @@
 """A Spark that is not there: told within ten seconds, and the archive stays free for others."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import grpc
 import pytest
 
 from conftest import Home
+from skyarchive import connecting
 from skyarchive.connecting import assert_server_there, losses_told, master_there
 from skyarchive.errors import SettingError, SparkError
 from skyarchive.lock import writing
@@ -53,7 +55,7 @@ def other_server() -> Iterator[int]:
 
 
 @contextmanager
-def unwelcoming() -> Iterator[int]:
+def unwelcoming(port: int = 0) -> Iterator[int]:
     """A gRPC server that knows another password."""
 
     class Refusal(grpc.ServerInterceptor):  # type: ignore[misc]
@@ -64,7 +66,7 @@ def unwelcoming() -> Iterator[int]:
 
     with ThreadPoolExecutor(1) as pool:
         server = grpc.server(pool, interceptors=[Refusal()])
-        port = server.add_secure_port("localhost:0", grpc.local_server_credentials())
+        port = server.add_secure_port(f"localhost:{port}", grpc.local_server_credentials())
         server.start()
         yield port
         server.stop(None)
@@ -72,8 +74,11 @@ def unwelcoming() -> Iterator[int]:
 
 def test_an_absent_server_is_told_in_time_and_never_holds_the_archive(home: Home) -> None:
     home.generate("synthetic", "00000", objects=5, snapshots=10)
-    with silent() as port, refusing() as closed:
-        addresses = [f"sc://localhost:{port}/;token=hush", f"sc://localhost:{closed}", f"spark://localhost:{closed}"]
+    with silent() as port, refusing() as closed, other_server() as web:
+        addresses = [
+            f"sc://localhost:{port}/;token=hush", f"sc://localhost:{closed}", f"sc://localhost:{web}",
+            f"sc://localhost:{web}/;use_ssl=true", f"spark://localhost:{closed}",
+        ]  # fmt: skip
         began = time.monotonic()
         runs = [
             subprocess.Popen(
@@ -96,6 +101,43 @@ def test_an_absent_server_is_told_in_time_and_never_holds_the_archive(home: Home
             assert run.wait() == 1 and told[0].startswith("starting Spark")
             assert len(told) == 2 and f"answers at {address.split('/;')[0]}" in told[1], told
             assert "set SKYARCHIVE_MASTER" in told[1] and "hush" not in told[1]
+
+
+@pytest.mark.parametrize(
+    ("details", "why"),
+    [
+        ("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host: "
+         "Connection refused", "Failed to connect to remote host: Connection refused"),
+        ("failed to connect to all addresses; last error: UNKNOWN: ipv6:%5B::1%5D:1: Tls handshake failed: self signed "
+         "certificate: OK", "Tls handshake failed: self signed certificate"),
+        ("errors resolving no.invalid:1: [field:hostname lookup error:address lookup failed for no.invalid:1: Domain "
+         "name not found]", "Domain name not found"),
+    ],
+)  # fmt: skip
+def test_why_a_server_cannot_be_reached_is_told(details: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unavailable(grpc.RpcError):  # type: ignore[misc]
+        def code(self) -> grpc.StatusCode:
+            return grpc.StatusCode.UNAVAILABLE
+
+        def details(self) -> str:
+            return details
+
+    def release(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(connecting, "_release", release)
+    monkeypatch.setattr(connecting, "_PATIENCE", 0.1)
+    with pytest.raises(SparkError, match=re.escape(f"{why}). Start it")):
+        assert_server_there("sc://somewhere:1")
+
+
+def test_a_server_that_comes_up_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_ASK_AGAIN", 0.1)
+    with refusing() as port, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(assert_server_there, f"sc://localhost:{port}/;token=hush")
+        time.sleep(1.0)
+        with unwelcoming(port), pytest.raises(SparkError, match="does not know our password"):
+            asked.result()
 
 
 def test_a_wrong_password_and_a_wrong_server_are_told_apart() -> None:
