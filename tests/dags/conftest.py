@@ -168,6 +168,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "3",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "1",
+        # Until another scheduler takes a killed one's tasks.
+        "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
+        "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
     }
     before = dict(os.environ)
     os.environ.update(SHORT_LIVED)

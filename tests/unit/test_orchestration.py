@@ -11,7 +11,7 @@ import pytest
 from skyarchive.catalog import Catalog
 from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import DefinitionError, SettingError
-from skyarchive.orchestration.backfilling import Outcome, Request, date_range, run_backfill
+from skyarchive.orchestration.backfilling import Outcome, Request, date_range, going_on, run_backfill
 from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.notifying import failure_message
 from skyarchive.progress import Progress
@@ -99,6 +99,15 @@ def test_an_outcome_names_what_failed() -> None:
     with pytest.raises(Exception, match="2011, 2012 failed"):
         outcome.raise_failures()
     Outcome("nba", {"2010": "success", "2011": "skipped"}, {"2010": "success"}).raise_failures()
+
+
+def test_a_backfill_says_what_it_is_at() -> None:
+    """And that again every 15 s, as whatever takes long."""
+    at = Outcome("nba", {"2010": "success", "2011": "running", "2012": "queued"}, {"2010": "running"})
+    assert going_on(at, []) == "nba: 2011 ingest and 2010 compute running"
+    assert going_on(Outcome("nba", {"2010": "queued"}), []) == "nba: waiting until Airflow starts 2010 ingest"
+    assert going_on(Outcome("nba", {"2010": "success"}), ["2010"]) == "nba: waiting until Airflow starts 2010 compute"
+    assert going_on(Outcome("nba"), []) == "nba: waiting until Airflow starts a run"
 
 
 def test_what_a_webhook_is_told() -> None:
