@@ -129,6 +129,12 @@ class Place:
         tasks = f"select task_id, state from task_instance where dag_id = ? and run_id = ({newest})"
         return dict(self.database(tasks, dag_id, dag_id, period))
 
+    def tries(self, dag_id: str, task_id: str, period: str) -> int:
+        """How often a task of the newest run of a period was started."""
+        newest = "select run_id from dag_run where dag_id = ? and partition_key = ? order by id desc limit 1"
+        tasks = f"select try_number from task_instance where dag_id = ? and task_id = ? and run_id = ({newest})"
+        return int(self.database(tasks, dag_id, task_id, dag_id, period)[0][0])
+
     def log_of(self, dag_id: str, task_id: str) -> str:
         """The newest log of a task."""
         folder = self.airflow.folder / "logs" / f"dag_id={dag_id}"
@@ -168,8 +174,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "3",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "1",
-        # Until another scheduler takes a killed one's tasks.
-        "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "12",
         "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
     }
     before = dict(os.environ)

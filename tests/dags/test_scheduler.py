@@ -86,7 +86,7 @@ def test_a_quality_failure_stops_there_and_tells_why(place: Place) -> None:
     assert place.task_states("shops_ingest", DAYS[1]) == {"ingest": "failed", "derive": "upstream_failed"}
     log = place.log_of("shops_ingest", "ingest")
     assert "price is negative" in log and f"shops_{DAYS[1]}.csv" in log
-    assert "attempt=2" not in str(list(place.airflow.folder.glob("logs/dag_id=shops_ingest/*/*/*")))  # no retry
+    assert place.tries("shops_ingest", "ingest", DAYS[1]) == 1
     assert contents(place) == before
     (message,) = place.webhook.told
     assert message["task"] == "ingest" and message["period"] == DAYS[1] and "price is negative" in message["error"]
