@@ -36,6 +36,9 @@ _LOST = (
 )  # fmt: skip
 _SHOWN = 200
 """Characters of somebody else's error that ours has."""
+_STREAM_REQUEST = b"\x06"
+_MAY_BE_SPARK = (b"\x00", b"\x15", b"")
+"""First byte of a master's answer: of its length, of an alert where it wants TLS; or it hangs up."""
 _WHERE = re.compile(r"^[A-Z_]+: ipv[46]:\S+: ")
 _START_IT = "Start it (`python -m skyarchive.orchestration.spark_server` is one)"
 _ELSEWHERE = "set SKYARCHIVE_MASTER to where Spark runs, or to local[*]"
@@ -186,12 +189,11 @@ def losses_told(address: str) -> Iterator[None]:
 
 @contextmanager
 def master_there(address: str) -> Iterator[None]:
-    """While open, Spark looks for a standalone master, and ends with a sentence if there is none. Where nobody listens
-    that is told within seconds; where who does is no master, Spark itself tries for more than a minute."""
+    """While open, Spark looks for a standalone master; ends with a sentence within seconds if there is none."""
     if not address.startswith("spark://"):
         yield
         return
-    _assert_somebody_listens(address)
+    _assert_master_there(address)
     try:
         yield
     except Exception as error:
@@ -201,16 +203,33 @@ def master_there(address: str) -> Iterator[None]:
         ) from error
 
 
-def _assert_somebody_listens(address: str) -> None:
+def _assert_master_there(address: str) -> None:
     places = [urlsplit(f"spark://{place}") for place in address.removeprefix("spark://").split(",")]
+    why = ""
     for place in places:
         try:
             if place.hostname is None or place.port is None:
                 raise SettingError(f"{address} is no address of a Spark master: write spark://host:7077.")
-            socket.create_connection((place.hostname, place.port), _PATIENCE / len(places)).close()
-            return
+            answer = _asked_for_a_stream(place.hostname, place.port, _PATIENCE / len(places))
+        except TimeoutError:
+            why = "not a word"
         except ValueError as error:
             raise SettingError(f"{address} is no address of a Spark master: {error}.") from error
-        except OSError:
-            continue
-    raise SparkError(f"No Spark master answers at {address}. Start it, or {_ELSEWHERE}.")
+        except OSError as error:
+            why = error.strerror or str(error)
+        else:
+            if answer[:1] in _MAY_BE_SPARK:
+                return
+            why = "what it says is not Spark's"
+    raise SparkError(f"No Spark master answers at {address} ({why}). Start it, or {_ELSEWHERE}.")
+
+
+def _asked_for_a_stream(host: str, port: int, patience: float) -> bytes:
+    """What is answered to one of the messages that Spark's processes send each other: asked for a stream that it has
+    not, a master says so, also one that would ask for a password next. Spark itself tries for more than a minute."""
+    name = b"/files/is anybody there"
+    body = _STREAM_REQUEST + len(name).to_bytes(4, "big") + name
+    with socket.create_connection((host, port), patience) as connection:
+        connection.settimeout(patience)
+        connection.sendall((8 + len(body)).to_bytes(8, "big") + body)
+        return connection.recv(1)

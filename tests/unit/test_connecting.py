@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import BaseRequestHandler, TCPServer
 
 import grpc
 import pytest
@@ -35,6 +36,21 @@ def silent() -> Iterator[int]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         yield listener.getsockname()[1]
+
+
+@contextmanager
+def saying(what: bytes) -> Iterator[int]:
+    """A port where somebody says that to whoever says something."""
+
+    class Answer(BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1)
+            self.request.sendall(what)
+
+    with TCPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
 
 
 @contextmanager
@@ -77,7 +93,8 @@ def test_an_absent_server_is_told_in_time_and_never_holds_the_archive(home: Home
     with silent() as port, refusing() as closed, other_server() as web:
         addresses = [
             f"sc://localhost:{port}/;token=hush", f"sc://localhost:{closed}", f"sc://localhost:{web}",
-            f"sc://localhost:{web}/;use_ssl=true", f"spark://localhost:{closed}",
+            f"sc://localhost:{web}/;use_ssl=true",
+            f"spark://localhost:{closed}", f"spark://localhost:{port}", f"spark://localhost:{web}",
         ]  # fmt: skip
         began = time.monotonic()
         runs = [
@@ -160,9 +177,21 @@ def test_a_master_that_is_none_is_told(address: str) -> None:
 
 
 def test_what_fails_at_a_master_names_it() -> None:
-    with silent() as port, pytest.raises(SparkError, match=f"at spark://localhost:{port} did not take us on"):  # noqa: SIM117
+    with saying(b"\0") as port, pytest.raises(SparkError, match=f"at spark://localhost:{port} did not take us on"):  # noqa: SIM117
         with master_there(f"spark://localhost:{port}"):
             raise RuntimeError("Cannot call methods on a stopped SparkContext.")
+
+
+def test_one_of_several_masters_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_PATIENCE", 0.4)
+    with refusing() as closed, saying(b"\0") as port, saying(b"HTTP/1.1 400") as web:
+        with master_there(f"spark://localhost:{closed},localhost:{port}"):
+            pass
+        with (
+            pytest.raises(SparkError, match="what it says is not Spark's"),
+            master_there(f"spark://localhost:{closed},localhost:{web}"),
+        ):
+            pass
 
 
 def test_a_server_that_ends_while_it_works_is_told() -> None:
