@@ -2,8 +2,11 @@
 Connect server is kept alive while this process lives and given back at its end."""
 
 import atexit
+import os
+import re
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,18 +18,28 @@ from skyarchive.errors import SettingError, SparkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it tells of every attempt on stderr; we say how it ended
+
 CONNECT = "sc://"
 _PATIENCE = 6.0
 """Seconds in which a server must say something: a program that waits for it has ended within ten."""
+_ASK_AGAIN = 0.5
 _BEAT = 30.0
 """Seconds between signs of life. A server of ours closes a session after ten times that without any."""
 SESSION_TIMEOUT = 10 * _BEAT
 _RETRIES, _LONGEST = 7, 10_000
 """How often, and at most how many milliseconds between: half a minute. PySpark's own retries go on for ten, though a
 server that was away for that long has lost our session."""
-_LOST = ("UNAVAILABLE", "Connection reset", "SESSION_NOT_FOUND", "SESSION_CHANGED", "SESSION_CLOSED", "OPERATION_")
+_LOST = (
+    "StatusCode.UNAVAILABLE", "Connection reset",
+    "INVALID_HANDLE.SESSION_", "INVALID_HANDLE.OPERATION_ABANDONED", "INVALID_HANDLE.OPERATION_NOT_FOUND",
+)  # fmt: skip
 _SHOWN = 200
 """Characters of somebody else's error that ours has."""
+_STREAM_REQUEST = b"\x06"
+_MAY_BE_SPARK = (b"\x00", b"\x15", b"")
+"""First byte of a master's answer: of its length, of an alert where it wants TLS; or it hangs up."""
+_WHERE = re.compile(r"^[A-Z_]+: ipv[46]:\S+: ")
 _START_IT = "Start it (`python -m skyarchive.orchestration.spark_server` is one)"
 _ELSEWHERE = "set SKYARCHIVE_MASTER to where Spark runs, or to local[*]"
 
@@ -56,20 +69,39 @@ def assert_server_there(address: str) -> None:
     """Ends with a sentence unless a Spark Connect server answers, and answers us."""
     import grpc
 
-    try:
-        _release(address, "", str(uuid.uuid4()), _PATIENCE)
-    except grpc.RpcError as error:
-        raise SparkError(_absence(shown(address), error.code().name, error.details() or "")) from error
+    deadline = time.monotonic() + _PATIENCE
+    why = "not a word"
+    while True:
+        left = max(deadline - time.monotonic(), 0.0)
+        try:
+            _release(address, "", str(uuid.uuid4()), left)
+            return
+        except grpc.RpcError as error:
+            code, details = error.code(), error.details() or ""
+            if code is grpc.StatusCode.UNAVAILABLE:
+                why = _reason(details)
+            elif code is not grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise SparkError(_refusal(shown(address), code.name, details)) from error
+            if left < _ASK_AGAIN:
+                raise SparkError(
+                    f"No Spark answers at {shown(address)}, asked for {_PATIENCE:.0f} s ({why}). {_START_IT}, or "
+                    f"{_ELSEWHERE}."
+                ) from error
+        time.sleep(_ASK_AGAIN)
 
 
-def _absence(place: str, code: str, details: str) -> str:
+def _reason(details: str) -> str:
+    """What is new to a reader of gRPC's words."""
+    last = details.rpartition("last error: ")[2].removesuffix(": OK").rstrip("]")
+    return _WHERE.sub("", last)[-_SHOWN:]
+
+
+def _refusal(place: str, code: str, details: str) -> str:
     if code == "UNAUTHENTICATED":
         return (
             f"Spark at {place} does not know our password: give the one that it was started with "
             f"(SPARK_CONNECT_AUTHENTICATE_TOKEN) in SKYARCHIVE_MASTER, as {place}/;token=PASSWORD."
         )
-    if code in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
-        return f"No Spark answers at {place}, asked for {_PATIENCE:.0f} s. {_START_IT}, or {_ELSEWHERE}."
     why = f"{code}: {details}".splitlines()[0]
     return f"What answers at {place} is no Spark Connect server ({why[:_SHOWN]}); {_ELSEWHERE}."
 
@@ -91,9 +123,7 @@ def _release(address: str, user: str, session_id: str, patience: float) -> None:
     request = ReleaseSessionRequest(session_id=session_id)
     request.user_context.user_id = user
     with closing(builder.toChannel()) as channel:
-        SparkConnectServiceStub(channel).ReleaseSession(
-            request, timeout=patience, wait_for_ready=True, metadata=builder.metadata()
-        )
+        SparkConnectServiceStub(channel).ReleaseSession(request, timeout=patience, metadata=builder.metadata())
 
 
 def _cared_for(session: "SparkSession") -> None:
@@ -159,12 +189,11 @@ def losses_told(address: str) -> Iterator[None]:
 
 @contextmanager
 def master_there(address: str) -> Iterator[None]:
-    """While open, Spark looks for a standalone master, and ends with a sentence if there is none. Where nobody listens
-    that is told within seconds; where who does is no master, Spark itself tries for more than a minute."""
+    """While open, Spark looks for a standalone master; ends with a sentence within seconds if there is none."""
     if not address.startswith("spark://"):
         yield
         return
-    _assert_somebody_listens(address)
+    _assert_master_there(address)
     try:
         yield
     except Exception as error:
@@ -174,16 +203,33 @@ def master_there(address: str) -> Iterator[None]:
         ) from error
 
 
-def _assert_somebody_listens(address: str) -> None:
+def _assert_master_there(address: str) -> None:
     places = [urlsplit(f"spark://{place}") for place in address.removeprefix("spark://").split(",")]
+    why = ""
     for place in places:
         try:
             if place.hostname is None or place.port is None:
                 raise SettingError(f"{address} is no address of a Spark master: write spark://host:7077.")
-            socket.create_connection((place.hostname, place.port), _PATIENCE / len(places)).close()
-            return
+            answer = _asked_for_a_stream(place.hostname, place.port, _PATIENCE / len(places))
+        except TimeoutError:
+            why = "not a word"
         except ValueError as error:
             raise SettingError(f"{address} is no address of a Spark master: {error}.") from error
-        except OSError:
-            continue
-    raise SparkError(f"No Spark master answers at {address}. Start it, or {_ELSEWHERE}.")
+        except OSError as error:
+            why = error.strerror or str(error)
+        else:
+            if answer[:1] in _MAY_BE_SPARK:
+                return
+            why = "what it says is not Spark's"
+    raise SparkError(f"No Spark master answers at {address} ({why}). Start it, or {_ELSEWHERE}.")
+
+
+def _asked_for_a_stream(host: str, port: int, patience: float) -> bytes:
+    """What is answered to one of the messages that Spark's processes send each other: asked for a stream that it has
+    not, a master says so, also one that would ask for a password next. Spark itself tries for more than a minute."""
+    name = b"/files/is anybody there"
+    body = _STREAM_REQUEST + len(name).to_bytes(4, "big") + name
+    with socket.create_connection((host, port), patience) as connection:
+        connection.settimeout(patience)
+        connection.sendall((8 + len(body)).to_bytes(8, "big") + body)
+        return connection.recv(1)

@@ -18,7 +18,8 @@ import pytest
 
 from conftest import SHORT_LIVED
 from skyarchive.lake import Lake
-from skyarchive.orchestration.local_airflow import LocalAirflow
+from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
+from skyarchive.orchestration.processes import processes_with
 from skyarchive.settings import Settings
 
 SHOPS = """
@@ -96,6 +97,14 @@ class Place:
     def raw(self) -> Path:
         return self.airflow.settings.raw_folder
 
+    @property
+    def spark_pid(self) -> int:
+        return self.airflow._processes["spark"].pid
+
+    def pids(self) -> list[int]:
+        """Of all that runs here, tasks included."""
+        return [*(it.pid for it in self.airflow._processes.values()), *processes_with(MARK, self.airflow.mark)]
+
     def skyarchive(self, *arguments: str, patience: float = 600, **settings: str) -> subprocess.CompletedProcess[str]:
         """The command line with Airflow's settings, or others."""
         return subprocess.run(
@@ -119,6 +128,12 @@ class Place:
         newest = "select run_id from dag_run where dag_id = ? and partition_key = ? order by id desc limit 1"
         tasks = f"select task_id, state from task_instance where dag_id = ? and run_id = ({newest})"
         return dict(self.database(tasks, dag_id, dag_id, period))
+
+    def tries(self, dag_id: str, task_id: str, period: str) -> int:
+        """How often a task of the newest run of a period was started."""
+        newest = "select run_id from dag_run where dag_id = ? and partition_key = ? order by id desc limit 1"
+        tasks = f"select try_number from task_instance where dag_id = ? and task_id = ? and run_id = ({newest})"
+        return int(self.database(tasks, dag_id, task_id, dag_id, period)[0][0])
 
     def log_of(self, dag_id: str, task_id: str) -> str:
         """The newest log of a task."""
@@ -159,6 +174,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "3",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "1",
+        "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "4",
     }
     before = dict(os.environ)
     os.environ.update(SHORT_LIVED)

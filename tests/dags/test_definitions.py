@@ -4,8 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from skyarchive.orchestration.local_airflow import LocalAirflow
+from skyarchive.settings import Settings, load_settings
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PARSE = """
@@ -51,13 +57,38 @@ def test_the_dags_of_the_archives_and_two_for_all(tmp_path: Path) -> None:
     assert found["heavy"] == []
 
 
-def test_a_new_definition_makes_its_dags_and_a_broken_one_names_the_field(tmp_path: Path) -> None:
+def settings_of_a_private_airflow(home: Path, elsewhere: Path, patch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What its file tells a shell without settings, in another working folder."""
+    for _ in range(2):  # its writer may have read the file before: then nothing is new to it
+        file = LocalAirflow(home, load_settings()).write_environment()
+        read = subprocess.run(
+            ["env", "-i", "sh", "-c", f". {file} && env -0"], capture_output=True, check=True, cwd=elsewhere
+        )
+        told = dict(line.split("=", 1) for line in read.stdout.decode().split("\0") if line)
+        for name, value in told.items():
+            patch.setenv(name, value)
+    return told
+
+
+def test_a_new_definition_makes_its_dags_and_a_broken_one_names_the_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archives, elsewhere = tmp_path / "archives", tmp_path / "elsewhere"
+    archives.mkdir()
+    elsewhere.mkdir()
     good = (DAGS.parent / "schemas" / "archives" / "stocks.yaml").read_text("utf-8")
-    (tmp_path / "bonds.yaml").write_text(good.replace("name: stocks", "name: bonds"), "utf-8")
-    (tmp_path / "funds.yaml").write_text(
+    (archives / "bonds.yaml").write_text(good.replace("name: stocks", "name: bonds"), "utf-8")
+    (archives / "funds.yaml").write_text(
         good.replace("name: stocks", "name: funds").replace("better: lower", "better: smaller"), "utf-8"
     )
-    found = parsed(tmp_path, SKYARCHIVE_ARCHIVES=str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("archives", "raw", "warehouse"):  # as the README has it
+        monkeypatch.setenv(f"SKYARCHIVE_{name.upper()}", name)
+    settings = settings_of_a_private_airflow(tmp_path / "airflow", elsewhere, monkeypatch)
+    assert {f"SKYARCHIVE_{field.name.upper()}" for field in fields(Settings)} <= set(settings)
+    for name in ("archives", "raw", "warehouse"):
+        assert settings[f"SKYARCHIVE_{name.upper()}"] == str(tmp_path / name)
+    found = parsed(elsewhere, **settings)
     assert set(found["dags"]) == ids(*BUILT_IN, "bonds") | {"skyarchive_maintenance", "skyarchive_audit"}
     (file, error), *others = found["errors"].items()
     assert not others

@@ -5,8 +5,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +15,12 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from conftest import SHORT_LIVED, Home, make_home
 from connect_server import ConnectServer
+from forked import Forked
 from skyarchive.errors import LockError
 from skyarchive.lake import Lake
 from skyarchive.running import raise_refusals, run_steps
@@ -29,13 +29,14 @@ from skyarchive.status import period_statuses
 
 pytestmark = pytest.mark.slow
 STEPS = ("ingest", "derive", "skyline", "frequent", "external")
-PERIOD, BEFORE = "00002", "00000..00001"
+PERIOD, EARLIER = "00002", ("00000", "00001")
 TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
 LOCAL, CONNECT = ("group", "driver", "jvm", "worker"), ("driver", "jvm", "worker")
 KILLS = 50
-_MOST_DELAY = 2.0
-"""Seconds after a phase has begun; a step of this size takes two or three warm ones."""
+_LINES, _MOST_DELAY = 4, 2.0
+"""A step says so many lines while it works, the first before Spark is there; seconds after one of them."""
 _PATIENCE = 300.0
+_ASK_AGAIN = 0.4
 
 
 def contents(lake: Lake) -> dict[str, list[tuple[Any, ...]]]:
@@ -72,19 +73,23 @@ def staged(home: Home, steps: Sequence[str], folder: Callable[[str], Path]) -> S
 
 @pytest.fixture(scope="module")
 def stages(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stages:
+    """Of a correction: the third period was published by every step, and then its raw file was changed."""
     home = make_home(tmp_path_factory.mktemp("stage"))
-    home.generate("synthetic", objects=30, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
+    files = home.generate("synthetic", objects=30, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
     workshop = home.workshop("synthetic")
-    raise_refusals(run_steps(workshop, Selection(BEFORE), workshop.definition.steps))
+    raise_refusals(run_steps(workshop, Selection(), workshop.definition.steps))
+    rows = parquet.read_table(files[-1])
+    parquet.write_table(rows.slice(0, rows.num_rows - rows.num_rows // 4), files[-1])
     return staged(home, STEPS, tmp_path_factory.mktemp)
 
 
 @dataclass
 class Readers:
-    """Somebody who asks all the time. What was published before must always be there, whole."""
+    """Somebody who asks all the time: every table is what it was, or what the step makes of it, and never refused."""
 
     home: Home
     before: dict[str, list[tuple[Any, ...]]]
+    after: dict[str, list[tuple[Any, ...]]]
     asked: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -102,7 +107,7 @@ class Readers:
                 thread.join()
 
     def _repeat(self, ask: Callable[[], None], done: threading.Event) -> None:
-        while not done.wait(0.1):
+        while not done.wait(_ASK_AGAIN):
             try:
                 ask()
                 self.asked += 1
@@ -112,25 +117,15 @@ class Readers:
     def _rows(self) -> None:
         lake = Lake(self.home.settings)
         for table, rows in self.before.items():
-            found = list(lake.query(f"select * from synthetic.{table} where period < '{PERIOD}' order by all").rows)
-            if found != rows:
-                self.faults.append(f"{table} has {len(found)} rows of the periods before, not {len(rows)}")
+            found = list(lake.query(f"select * from synthetic.{table} order by all").rows)
+            if found not in (rows, self.after[table]):
+                self.faults.append(f"{table} has {len(found)} rows, not {len(rows)} or {len(self.after[table])}")
 
     def _status(self) -> None:
-        found = {it.period: it.state for it in period_statuses(self.home.settings, self._definition)}
-        if any(found.get(period) != "current" for period in ("00000", "00001")):
+        definition = self.home.workshop("synthetic").definition
+        found = {it.period: it.state for it in period_statuses(self.home.settings, definition)}
+        if any(found.get(period) != "current" for period in EARLIER):
             self.faults.append(f"status says {found}")
-
-    @property
-    def _definition(self) -> Any:
-        return self.home.workshop("synthetic").definition
-
-
-def _older(rows: dict[str, list[tuple[Any, ...]]], lake: Lake) -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        table: list(lake.query(f"select * from synthetic.{table} where period < '{PERIOD}' order by all").rows)
-        for table in rows
-    }
 
 
 @dataclass
@@ -149,59 +144,54 @@ class Trial:
         settings = {f"SKYARCHIVE_{name.upper()}": str(getattr(self.home.settings, name)) for name in names}
         return os.environ | settings | SHORT_LIVED
 
-    def start(self) -> subprocess.Popen[str]:
-        program = [sys.executable, "-c", "from skyarchive.cli import main; main()"]
-        return subprocess.Popen(
-            [*program, "run", "synthetic", "--periods", PERIOD, "--steps", self.step],
-            env=self.environment(), stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+    def start(self) -> Forked:
+        return Forked("run", "synthetic", "--periods", PERIOD, "--steps", self.step, environment=self.environment())
 
-    def killed(self) -> tuple[str, int]:
-        """Starts the step, kills at the chosen moment; what was said and how it ended."""
+    def killed(self) -> tuple[str, int, bool]:
+        """Starts the step, kills at the chosen moment; what was said, how it ended, and whether there was anything to
+        kill while it worked."""
         run = self.start()
         said: list[str] = []
         try:
-            assert run.stderr is not None
             for line in run.stderr:
                 said.append(line)
                 if len(said) > self.phase:
                     break
             time.sleep(self.delay)
-            self._kill(run)
+            struck = run.runs and self._kill(run)
             said += run.stderr.readlines()
-            return "".join(said), run.wait(_PATIENCE)
+            return "".join(said), run.wait(_PATIENCE), struck
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
 
-    def _kill(self, run: subprocess.Popen[str]) -> None:
-        if self.kind == "group":
-            with suppress(ProcessLookupError):
+    def _kill(self, run: Forked) -> bool:
+        """Whether it was there to be killed."""
+        with suppress(ProcessLookupError, psutil.NoSuchProcess):
+            if self.kind == "group":
                 os.killpg(run.pid, signal.SIGKILL)
-        elif self.kind == "driver":
-            run.kill()
-        elif self.kind == "jvm" and self.server is not None:
-            self.server.kill()
-        else:
-            victims = self._found(run)
-            if victims:
-                with suppress(psutil.NoSuchProcess):
-                    random.choice(victims).kill()
+            elif self.kind == "driver":
+                os.kill(run.pid, signal.SIGKILL)
+            elif self.kind == "jvm" and self.server is not None:
+                self.server.kill()
+            else:
+                self._found(run)[0].kill()
+            return True
+        return False
 
-    def _found(self, run: subprocess.Popen[str]) -> list[psutil.Process]:
-        """Processes of the kind that Spark has now."""
+    def _found(self, run: Forked) -> list[psutil.Process]:
+        """Processes of the kind that Spark has now, or soon."""
         sign = "java" if self.kind == "jvm" else "skyarchive.worker_daemon"
         root = run.pid if self.server is None else self.server.pid
         deadline = time.monotonic() + 2
         while time.monotonic() < deadline:
+            family = psutil.Process(root).children(recursive=True)
             with suppress(psutil.Error):
-                family = psutil.Process(root).children(recursive=True)
                 found = [one for one in family if any(sign in word for word in one.cmdline())]
                 if found:
                     return found
             time.sleep(0.05)
-        return []
+        raise psutil.NoSuchProcess(root)
 
     def again(self) -> None:
         """The same command, by a process of its own where Spark is a server."""
@@ -211,7 +201,6 @@ class Trial:
         self.server.restart_if_ended()
         for _ in range(3):
             run = self.start()
-            assert run.stderr is not None
             said = run.stderr.read()
             if run.wait(_PATIENCE) == 0:
                 return
@@ -219,46 +208,56 @@ class Trial:
         pytest.fail("it did not end well in three attempts")
 
     def _again_here(self) -> None:
+        """With this process's Spark."""
+        here = replace(self.home, settings=replace(self.home.settings, master="local[2]"))
         for _ in range(3):
             with suppress(LockError):
-                workshop = self.home.workshop("synthetic")
-                raise_refusals(run_steps(workshop, Selection(PERIOD), [self.step]))
+                raise_refusals(run_steps(here.workshop("synthetic"), Selection(PERIOD), [self.step]))
                 return
         pytest.fail("it did not end well in three attempts")
 
 
-def tried(stages: Stages, chance: random.Random, folder: Path, server: ConnectServer | None) -> str:
-    """One trial; a line that says what happened."""
+@dataclass
+class Tried:
+    """How a trial went."""
+
+    what: str
+    struck: bool
+    fault: str = ""
+
+
+def tried(stages: Stages, chance: random.Random, folder: Path, server: ConnectServer | None) -> Tried:
     place = chance.randrange(len(stages.homes))
     home = make_home(folder)
     shutil.copytree(stages.homes[place].folder, folder, dirs_exist_ok=True)
     master = "local[2]" if server is None else server.address
     home.settings = replace(home.settings, master=master, driver_memory="1g", lock_wait=60.0)
     kind = chance.choice(LOCAL if server is None else CONNECT)
-    trial = Trial(home, STEPS[place], kind, chance.randrange(5), chance.uniform(0, _MOST_DELAY), server)
-    lake = Lake(home.settings)
-    readers = Readers(home, _older(contents(lake), lake))
-    with readers.asking():
-        said, code = trial.killed()
-        trial.again() if server is not None else replace_master(trial).again()
+    earliest = 1 if (kind, server) == ("worker", None) else 0  # before its line our own Spark has none
+    trial = Trial(home, STEPS[place], kind, chance.randrange(earliest, _LINES), chance.uniform(0, _MOST_DELAY), server)
     what = f"{'Connect' if server else 'local'}, {kind} in {trial.step}, {trial.delay:.2f} s after line {trial.phase}"
-    assert readers.asked and not readers.faults, (what, readers.faults[:3])
-    assert contents(lake) == stages.after[place], (what, said)
-    assert "hush" not in said and (code != 1 or "Traceback" not in said), (what, said)
+    lake = Lake(home.settings)
+    readers = Readers(home, contents(lake), stages.after[place])
+    began = time.monotonic()
+    with readers.asking():
+        said, code, struck = trial.killed()
+        trial.again()
+    took = f"{time.monotonic() - began:.0f} s, {readers.asked} questions answered"
+    faults = readers.faults[:3] if readers.asked else ["nobody could ask"]
+    if contents(lake) != stages.after[place]:
+        faults.append("the tables are not those of a run that nobody disturbed")
+    if "token=" in said or (code == 1 and "Traceback" in said):
+        faults.append(f"it said:\n{said}")
     shutil.rmtree(folder)
-    return f"{what}: ended with {code}; {readers.asked} questions answered"
-
-
-def replace_master(trial: Trial) -> Trial:
-    """What is run again here has this process's Spark."""
-    return replace(trial, home=replace(trial.home, settings=replace(trial.home.settings, master="local[2]")))
+    return Tried(f"{what}: {'' if struck else 'not struck, '}ended with {code}; {took}", struck, "; ".join(faults))
 
 
 def test_a_kill_at_a_random_moment(here: Home, tmp_path: Path) -> None:
     seed = random.randrange(1_000_000)
     print(f"seed {seed}")
     only_ingest = staged(here, STEPS[:1], lambda name: tmp_path / name)
-    print(tried(only_ingest, random.Random(seed), tmp_path / "one", None))
+    trial = tried(only_ingest, random.Random(seed), tmp_path / "one", None)
+    assert not trial.fault, trial
 
 
 @pytest.mark.thorough
@@ -266,7 +265,11 @@ def test_kills_at_fifty_random_moments(stages: Stages, tmp_path: Path) -> None:
     seed = int(os.environ.get("KILLS_SEED", random.randrange(1_000_000)))
     print(f"seed {seed}: set KILLS_SEED to see the same again")
     chance = random.Random(seed)
+    trials: list[Tried] = []
     with ConnectServer(tmp_path / "server", memory="1g").running() as server:
-        for number in range(KILLS):
-            line = tried(stages, chance, tmp_path / str(number), server if number % 2 else None)
-            print(f"{number}: {line}", flush=True)
+        while sum(trial.struck for trial in trials) < KILLS:
+            number = len(trials)
+            trials.append(tried(stages, chance, tmp_path / str(number), server if number % 2 else None))
+            print(f"{number}: {trials[-1].what}{' FAULT ' if trials[-1].fault else ''}{trials[-1].fault}", flush=True)
+            assert number < 2 * KILLS, "it is too hard to strike"
+    assert not [trial for trial in trials if trial.fault]

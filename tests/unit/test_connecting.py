@@ -1,6 +1,7 @@
 """A Spark that is not there: told within ten seconds, and the archive stays free for others."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -10,11 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import BaseRequestHandler, TCPServer
 
 import grpc
 import pytest
 
 from conftest import Home
+from skyarchive import connecting
 from skyarchive.connecting import assert_server_there, losses_told, master_there
 from skyarchive.errors import SettingError, SparkError
 from skyarchive.lock import writing
@@ -36,6 +39,21 @@ def silent() -> Iterator[int]:
 
 
 @contextmanager
+def saying(what: bytes) -> Iterator[int]:
+    """A port where somebody says that to whoever says something."""
+
+    class Answer(BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1)
+            self.request.sendall(what)
+
+    with TCPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+@contextmanager
 def refusing() -> Iterator[int]:
     """A port where nobody listens."""
     with socket.socket() as kept:
@@ -53,7 +71,7 @@ def other_server() -> Iterator[int]:
 
 
 @contextmanager
-def unwelcoming() -> Iterator[int]:
+def unwelcoming(port: int = 0) -> Iterator[int]:
     """A gRPC server that knows another password."""
 
     class Refusal(grpc.ServerInterceptor):  # type: ignore[misc]
@@ -64,7 +82,7 @@ def unwelcoming() -> Iterator[int]:
 
     with ThreadPoolExecutor(1) as pool:
         server = grpc.server(pool, interceptors=[Refusal()])
-        port = server.add_secure_port("localhost:0", grpc.local_server_credentials())
+        port = server.add_secure_port(f"localhost:{port}", grpc.local_server_credentials())
         server.start()
         yield port
         server.stop(None)
@@ -72,8 +90,12 @@ def unwelcoming() -> Iterator[int]:
 
 def test_an_absent_server_is_told_in_time_and_never_holds_the_archive(home: Home) -> None:
     home.generate("synthetic", "00000", objects=5, snapshots=10)
-    with silent() as port, refusing() as closed:
-        addresses = [f"sc://localhost:{port}/;token=hush", f"sc://localhost:{closed}", f"spark://localhost:{closed}"]
+    with silent() as port, refusing() as closed, other_server() as web:
+        addresses = [
+            f"sc://localhost:{port}/;token=hush", f"sc://localhost:{closed}", f"sc://localhost:{web}",
+            f"sc://localhost:{web}/;use_ssl=true",
+            f"spark://localhost:{closed}", f"spark://localhost:{port}", f"spark://localhost:{web}",
+        ]  # fmt: skip
         began = time.monotonic()
         runs = [
             subprocess.Popen(
@@ -98,6 +120,43 @@ def test_an_absent_server_is_told_in_time_and_never_holds_the_archive(home: Home
             assert "set SKYARCHIVE_MASTER" in told[1] and "hush" not in told[1]
 
 
+@pytest.mark.parametrize(
+    ("details", "why"),
+    [
+        ("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host: "
+         "Connection refused", "Failed to connect to remote host: Connection refused"),
+        ("failed to connect to all addresses; last error: UNKNOWN: ipv6:%5B::1%5D:1: Tls handshake failed: self signed "
+         "certificate: OK", "Tls handshake failed: self signed certificate"),
+        ("errors resolving no.invalid:1: [field:hostname lookup error:address lookup failed for no.invalid:1: Domain "
+         "name not found]", "Domain name not found"),
+    ],
+)  # fmt: skip
+def test_why_a_server_cannot_be_reached_is_told(details: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unavailable(grpc.RpcError):  # type: ignore[misc]
+        def code(self) -> grpc.StatusCode:
+            return grpc.StatusCode.UNAVAILABLE
+
+        def details(self) -> str:
+            return details
+
+    def release(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(connecting, "_release", release)
+    monkeypatch.setattr(connecting, "_PATIENCE", 0.1)
+    with pytest.raises(SparkError, match=re.escape(f"{why}). Start it")):
+        assert_server_there("sc://somewhere:1")
+
+
+def test_a_server_that_comes_up_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_ASK_AGAIN", 0.1)
+    with refusing() as port, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(assert_server_there, f"sc://localhost:{port}/;token=hush")
+        time.sleep(1.0)
+        with unwelcoming(port), pytest.raises(SparkError, match="does not know our password"):
+            asked.result()
+
+
 def test_a_wrong_password_and_a_wrong_server_are_told_apart() -> None:
     with unwelcoming() as port, pytest.raises(SparkError, match=f"sc://localhost:{port} does not know our password"):
         assert_server_there(f"sc://localhost:{port}/;token=hush")
@@ -118,9 +177,21 @@ def test_a_master_that_is_none_is_told(address: str) -> None:
 
 
 def test_what_fails_at_a_master_names_it() -> None:
-    with silent() as port, pytest.raises(SparkError, match=f"at spark://localhost:{port} did not take us on"):  # noqa: SIM117
+    with saying(b"\0") as port, pytest.raises(SparkError, match=f"at spark://localhost:{port} did not take us on"):  # noqa: SIM117
         with master_there(f"spark://localhost:{port}"):
             raise RuntimeError("Cannot call methods on a stopped SparkContext.")
+
+
+def test_one_of_several_masters_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_PATIENCE", 0.4)
+    with refusing() as closed, saying(b"\0") as port, saying(b"HTTP/1.1 400") as web:
+        with master_there(f"spark://localhost:{closed},localhost:{port}"):
+            pass
+        with (
+            pytest.raises(SparkError, match="what it says is not Spark's"),
+            master_there(f"spark://localhost:{closed},localhost:{web}"),
+        ):
+            pass
 
 
 def test_a_server_that_ends_while_it_works_is_told() -> None:

@@ -17,7 +17,7 @@ from skyarchive.definition import Definition, Schedule
 from skyarchive.errors import DefinitionError, SettingError, SkyarchiveError
 from skyarchive.lake import Lake
 from skyarchive.orchestration.airflow_cli import QUIET
-from skyarchive.orchestration.backfilling import Outcome, Request, date_range, run_backfill
+from skyarchive.orchestration.backfilling import Outcome, Request, date_range, going_on, run_backfill
 from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.notifying import failure_message
 from skyarchive.progress import Progress
@@ -141,6 +141,15 @@ def test_airflow_s_commands_do_not_begin_with_a_warning(tmp_path: Path) -> None:
     assert text.startswith("Could not import graphviz") and said.stderr == ""
     docker = (Path(__file__).parents[2] / "docker" / "Dockerfile").read_text("utf-8")
     assert all(f'{name}="{value}"' in docker for name, value in QUIET.items())
+
+
+def test_a_backfill_says_what_it_is_at() -> None:
+    """And that again every 15 s, as whatever takes long."""
+    at = Outcome("nba", {"2010": "success", "2011": "running", "2012": "queued"}, {"2010": "running"})
+    assert going_on(at, []) == "nba: 2011 ingest and 2010 compute running"
+    assert going_on(Outcome("nba", {"2010": "queued"}), []) == "nba: waiting until Airflow starts 2010 ingest"
+    assert going_on(Outcome("nba", {"2010": "success"}), ["2010"]) == "nba: waiting until Airflow starts 2010 compute"
+    assert going_on(Outcome("nba"), []) == "nba: waiting until Airflow starts a run"
 
 
 def test_what_a_webhook_is_told() -> None:

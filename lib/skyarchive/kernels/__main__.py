@@ -17,6 +17,7 @@ from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order
 from skyarchive.kernels.points import unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
+from skyarchive.progress import Progress
 
 
 def main() -> None:
@@ -28,33 +29,31 @@ def main() -> None:
     snapshot = np.repeat(np.arange(snapshots, dtype=np.int32), objects)
     columns = [chance.random(len(item)) for _ in range(2)]
     order = in_snapshot_order(snapshot, snapshots)
+    at = Progress().phase
     for method in get_args(Method):
-        _say(f"skylines of every snapshot, {method}")
-        skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
+        with at(f"  skylines of every snapshot, {method}"):
+            skyline_intervals(snapshot[order], item[order], columns, snapshots, method)
 
-    _say("stocks, and watching live")
     start, fresh = np.array([0, 5]), np.array([0])
     closes = np.arange(5.0)
-    beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
-    replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
-    market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
+    with at("  stocks"):
+        beta, slope = market.positions(start, fresh, closes, closes, closes, 3, 2)
+        market.changes(start, fresh, np.arange(5), beta, slope, np.array([np.nan]), np.array([np.nan]), 0, 4)
+    with at("  watching live"):
+        replay(Workload(objects=20, snapshots=10), Query(Fraction(1, 2), 5, 0.5, 0.5))
 
-    _say("unbeaten points")
-    unbeaten(columns)
-    few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
-    found = rounds.improved(few, group, np.column_stack(few), group)
-    rounds.standing(few, group, found, group)
+    with at("  unbeaten points"):
+        unbeaten(columns)
+        few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
+        found = rounds.improved(few, group, np.column_stack(few), group)
+        rounds.standing(few, group, found, group)
 
     with TemporaryDirectory(prefix="skyarchive-") as folder:
         file = Path(folder) / "points.parquet"
         parquet.write_table(pa.table({"x0": closes, "x1": -closes}), file)
         for external_method in get_args(ExternalMethod):
-            _say(f"skylines of files, {external_method}")
-            external_skyline(file, ["x0", "x1"], external_method, window=2)
-
-
-def _say(what: str) -> None:
-    print(f"  {what} ...", flush=True)
+            with at(f"  skylines of files, {external_method}"):
+                external_skyline(file, ["x0", "x1"], external_method, window=2)
 
 
 if __name__ == "__main__":

@@ -18,15 +18,13 @@ from skyarchive.lake import Lake
 from skyarchive.names import checked_period
 from skyarchive.orchestration.airflow_cli import airflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
-from skyarchive.progress import Progress
+from skyarchive.progress import Phase, Progress
 from skyarchive.refusals import last_refusals, newest
 from skyarchive.selection import EXAMPLE, check_look
 
 _LOOK_AGAIN = 2.0
 _DOWNSTREAM_PATIENCE = 120.0
 """Seconds for the scheduler to start a compute run after its ingest run succeeded."""
-_END_PATIENCE = 120.0
-"""Seconds for the scheduler to see that a backfill has ended."""
 _OPEN = ("queued", "running")
 _DATABASE = "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"
 _TOLD = ("running", "success", "failed", "skipped")
@@ -125,11 +123,11 @@ def run_backfill(definition: Definition, request: Request, progress: Progress, *
     outcome = Outcome(definition.name)
     for first, last in stretches:
         name = first if first == last else f"{first}..{last}"
-        progress.say(f"{definition.name} {name}: creating the runs ...")
-        _wait_for_earlier(definition.name)
-        _create(definition, first, last, request)
-        if wait:
-            _follow(outcome, request, progress)
+        with progress.phase(f"{definition.name} {name}: creating the runs") as phase:
+            _end_earlier(definition.name)
+            _create(definition, first, last, request)
+            if wait:
+                _follow(outcome, request, phase, progress)
     if not wait:
         outcome.ingest = _states(ingest_id(definition.name), request, outcome.began)
     return outcome
@@ -166,24 +164,22 @@ def _need_airflow(archive: str) -> None:
         raise SettingError(f"{' and '.join(paused)} paused: unpause first, with `airflow dags unpause {paused[0]}`.")
 
 
-def _wait_for_earlier(archive: str) -> None:
-    """Airflow allows one backfill per DAG, and takes up to half a minute to see that one has ended."""
-    from airflow.models.backfill import Backfill
+def _end_earlier(archive: str) -> None:
+    """Airflow allows one backfill per DAG, and sees only every half minute whether one has ended: it is seen here, as
+    the scheduler would."""
+    from airflow.models.backfill import Backfill, BackfillDagRun
     from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session
-    from sqlalchemy import select
+    from sqlalchemy import exists, select
 
-    is_open = (Backfill.dag_id == ingest_id(archive), Backfill.completed_at.is_(None))
-    unfinished = select(DagRun).join(Backfill, DagRun.backfill_id == Backfill.id)
-    deadline = time.monotonic() + _END_PATIENCE
-    while True:
-        with create_session() as session:
-            if session.scalar(select(Backfill).where(*is_open).limit(1)) is None:
-                return
-            works = session.scalar(unfinished.where(*is_open, DagRun.state.in_(_OPEN)).limit(1)) is not None
-        if works or time.monotonic() > deadline:
-            raise SkyarchiveError(f"A backfill of {archive} is running; wait for it, or cancel it in Airflow.")
-        time.sleep(_LOOK_AGAIN)
+    with create_session() as session:
+        is_earlier = (Backfill.dag_id == ingest_id(archive), Backfill.completed_at.is_(None))
+        for earlier in session.scalars(select(Backfill).where(*is_earlier)):
+            is_set_up = exists().where(BackfillDagRun.backfill_id == earlier.id)
+            works = exists().where(DagRun.backfill_id == earlier.id, DagRun.state.in_(_OPEN))
+            if session.scalar(select(works | ~is_set_up)):
+                raise SkyarchiveError(f"A backfill of {archive} is running; wait for it, or cancel it in Airflow.")
+            earlier.completed_at = datetime.now(UTC)
 
 
 def _create(definition: Definition, first: str, last: str, request: Request) -> None:
@@ -216,8 +212,8 @@ def _create(definition: Definition, first: str, last: str, request: Request) -> 
         raise SkyarchiveError(f"Airflow creates no backfill of {definition.name}: {error}") from error
 
 
-def _follow(outcome: Outcome, request: Request, progress: Progress) -> None:
-    """Tells of every run that begins or ends, until all have ended."""
+def _follow(outcome: Outcome, request: Request, phase: Phase, progress: Progress) -> None:
+    """Tells of every run that begins or ends, and meanwhile what goes on, until all have ended."""
     archive = outcome.archive
     said = {("ingest", period): state for period, state in outcome.ingest.items()}
     said |= {("compute", period): state for period, state in outcome.compute.items()}
@@ -237,7 +233,19 @@ def _follow(outcome: Outcome, request: Request, progress: Progress) -> None:
             for period in expected:
                 outcome.compute[period] = "not started"
             return
+        phase.turn_to(going_on(outcome, expected))
         time.sleep(_LOOK_AGAIN)
+
+
+def going_on(outcome: Outcome, expected: list[str]) -> str:
+    """What a backfill is at."""
+    runs = {"ingest": outcome.ingest, "compute": outcome.compute}
+    running = [f"{period} {kind}" for kind, of in runs.items() for period, state in of.items() if state == "running"]
+    if running:
+        return f"{outcome.archive}: {' and '.join(running)} running"
+    waiting = [f"{period} {kind}" for kind, of in runs.items() for period, state in of.items() if state == "queued"]
+    waiting += [f"{period} compute" for period in expected]
+    return f"{outcome.archive}: waiting until Airflow starts {waiting[0] if waiting else 'a run'}"
 
 
 def _state_of(run: Any) -> str:

@@ -9,10 +9,8 @@ import os
 import secrets
 import shlex
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -27,12 +25,22 @@ from skyarchive.orchestration.airflow_cli import QUIET, airflow
 from skyarchive.orchestration.naming import SPARK_CONNECTION
 from skyarchive.orchestration.passwords import USER, write_password
 from skyarchive.orchestration.pools import make_pools
+from skyarchive.orchestration.processes import free_port, is_open, processes_with, signal_group, undisturbed
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
 
 _DAGS = Path(__file__).resolve().parents[3] / "dags"
 _SPARK = "spark"
-_AIRFLOW = ("api-server", "scheduler", "dag-processor")
+_AIRFLOW = {
+    "api-server": ["api-server"],
+    # Its log server listens on all interfaces, at one port for every Airflow of a machine, and nothing can change
+    # that. The API server reads the logs' files, as it works on the same folder.
+    "scheduler": ["scheduler", "--skip-serve-logs"],
+    "dag-processor": ["dag-processor"],
+}
+"""Every process of it, and the command that it runs."""
+_NOBODY = "9"
+"""A port where no log server listens: the API server asks there for more lines of a task that runs."""
 _START = 120.0
 """Seconds until everything must be up."""
 _END = 5.0
@@ -60,8 +68,8 @@ class LocalAirflow:
             raise SettingError(f"{_DAGS} is not there: a private Airflow runs from a checkout of the project.")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._started: dict[str, float] = {}
-        self.port = self.port or _free_port()
-        self._spark_port = _free_port()
+        self.port = self.port or free_port()
+        self.spark_port = free_port()
         self._spark_token = new_token()
         self.mark = secrets.token_hex(8)
 
@@ -72,7 +80,7 @@ class LocalAirflow:
     @property
     def spark_url(self) -> str:
         """The Spark that its tasks use, as SKYARCHIVE_MASTER; whoever reads it may use it."""
-        return f"sc://localhost:{self._spark_port}/;token={self._spark_token}"
+        return f"sc://localhost:{self.spark_port}/;token={self._spark_token}"
 
     @property
     def password_file(self) -> Path:
@@ -85,12 +93,13 @@ class LocalAirflow:
     @property
     def environment(self) -> dict[str, str]:
         """Of every process of it, and of whoever wants to use its commands."""
+        return {**QUIET, **os.environ, **self._own_environment}
+
+    @property
+    def _own_environment(self) -> dict[str, str]:
+        """What makes it this Airflow, and works on these archives, wherever it is told."""
         archives = {f"SKYARCHIVE_{f.name.upper()}": str(getattr(self.settings, f.name)) for f in fields(Settings)}
-        for name in ("warehouse", "raw", "jars"):
-            archives[f"SKYARCHIVE_{name.upper()}"] = str(Path(getattr(self.settings, name)).absolute())
         return {
-            **QUIET,
-            **os.environ,
             **archives,
             "AIRFLOW_HOME": str(self.folder.absolute()),
             "AIRFLOW__CORE__DAGS_FOLDER": str(_DAGS),
@@ -116,11 +125,12 @@ class LocalAirflow:
             "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "2",
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "180",
             "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": _NOBODY,
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             f"AIRFLOW_CONN_{SPARK_CONNECTION.upper()}": json.dumps({
                 "conn_type": "spark_connect",
                 "host": "localhost",
-                "port": self._spark_port,
+                "port": self.spark_port,
                 "password": self._spark_token,
             }),
             **self.extra,
@@ -143,12 +153,12 @@ class LocalAirflow:
         log = self._log_of(name)
         self._started[name] = time.monotonic()
         if name == _SPARK:
-            self._processes[name] = start_server(self.settings, self._spark_port, self._spark_token, log)
+            self._processes[name] = start_server(self.settings, self.spark_port, self._spark_token, log)
             return
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as lines:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "airflow", name],
+                [sys.executable, "-m", "airflow", *_AIRFLOW[name]],
                 stdin=subprocess.DEVNULL, stdout=lines, stderr=lines,
                 env=self.environment | {MARK: self.mark}, cwd=self.folder, start_new_session=True,
             )  # fmt: skip
@@ -156,35 +166,24 @@ class LocalAirflow:
     def stop(self) -> None:
         """Ends every process that was started, and all that came of them: a task leads a group of its own, and
         would go on for as long as it waits for Spark."""
-        with _undisturbed():
+        with undisturbed():
             for process in self._processes.values():
-                _signal_group(process, signal.SIGTERM)
+                signal_group(process, signal.SIGTERM)
             deadline = time.monotonic() + _END
             while self._processes:
                 _, process = self._processes.popitem()
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(max(deadline - time.monotonic(), 0.1))
-                _signal_group(process, signal.SIGKILL)
+                signal_group(process, signal.SIGKILL)
                 process.wait()
-            for left in self._own_processes():
+            for left in processes_with(MARK, self.mark):
                 with suppress(ProcessLookupError):
                     os.kill(left, signal.SIGKILL)
-
-    def _own_processes(self) -> list[int]:
-        """Every process that inherited this Airflow's mark."""
-        import psutil  # type: ignore[import-untyped]
-
-        found = []
-        for process in psutil.process_iter():
-            with suppress(psutil.Error):  # it has ended meanwhile, or is somebody else's
-                if process.environ().get(MARK) == self.mark:
-                    found.append(process.pid)
-        return found
 
     def kill_process(self, name: str) -> None:
         """As the machine would in need: at once, and all of the process's children."""
         process = self._processes.pop(name)
-        _signal_group(process, signal.SIGKILL)
+        signal_group(process, signal.SIGKILL)
         process.wait()
 
     def command(self, *arguments: str) -> str:
@@ -221,11 +220,11 @@ class LocalAirflow:
             known = now
 
     def write_environment(self) -> Path:
-        """A file for a shell to read: what is different in the environment of its processes."""
+        """A file for any shell to read, whatever is set in it or in this one."""
         path = self.folder / "environment.sh"
-        changed = {key: value for key, value in self.environment.items() if os.environ.get(key) != value}
+        lines = [f"export {key}={shlex.quote(value)}\n" for key, value in {**QUIET, **self._own_environment}.items()]
         path.touch(0o600)
-        path.write_text("".join(f"export {key}={shlex.quote(value)}\n" for key, value in changed.items()), "utf-8")
+        path.write_text("".join(lines), "utf-8")
         return path
 
     def _raise_ended(self) -> None:
@@ -242,7 +241,7 @@ class LocalAirflow:
         deadline = time.monotonic() + _START
         while time.monotonic() < deadline:
             self._raise_ended()
-            if self._answers() and _is_open(self._spark_port):
+            if self._answers() and is_open(self.spark_port):
                 return
             time.sleep(0.5)
         raise SkyarchiveError(f"Airflow was not up after {_START:.0f} s; see {self.folder / 'logs'}")
@@ -263,34 +262,3 @@ class LocalAirflow:
             file.touch(0o600)
             file.write_text(secrets.token_urlsafe(32), encoding="utf-8")
         return file.read_text(encoding="utf-8")
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """While open, a second Ctrl-C does not stop the stopping."""
-    if threading.current_thread() is not threading.main_thread():  # signals do not come here
-        yield
-        return
-    before = {what: signal.signal(what, signal.SIG_IGN) for what in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for what, handler in before.items():
-            signal.signal(what, handler)
-
-
-def _signal_group(process: subprocess.Popen[bytes], what: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, what)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
