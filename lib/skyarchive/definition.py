@@ -183,7 +183,8 @@ class Definition(_Strict):
     period: Period
     columns: Annotated[dict[str, Column], Field(min_length=1)]
     check_only: str | None = None
-    """Only rows that fulfil this condition (Spark SQL) are checked; the others are kept as they came."""
+    """Only rows that fulfil this condition (Spark SQL) are checked; the others are kept as they came. All must have a
+    period: it says where they are kept."""
     refuse: list[Rule] = []
     unique: list[str] = []
     """Columns that together are one record; the first of several stays."""

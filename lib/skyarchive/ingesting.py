@@ -1,14 +1,10 @@
 """The ingest step: raw files of some periods into `raw` and `quarantine`."""
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.errors import InputError
-from skyarchive.fingerprints import content_sums, fingerprint_of
+from skyarchive.ingest_summary import Summary, summarised
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.keeping import Kept, keeping
 from skyarchive.publishing import Outcome, PeriodRecord, Run
@@ -17,12 +13,10 @@ from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
 from skyarchive.selection import listed
 from skyarchive.session import fitting_work
-from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
+from skyarchive.steps.ingest import judged_rows, named_frame, placed_rows, repeated_records, with_repeats_refused
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
-_SHOWN = 300
-"""Characters of a refused row that an error shows."""
 _ROWS_PER_FILE = 1_000_000
 _LARGE_BYTES = 50_000_000
 """Raw files of this size count as large."""
@@ -60,28 +54,6 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
     return [period for period in periods if period not in outcome.refused]
 
 
-@dataclass
-class _Summary:
-    """What was found in one period: accepted rows, refused ones by reason, files that break off."""
-
-    rows: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)
-    """Of every reason the first row."""
-    unplaced: Counter[str] = field(default_factory=Counter)
-    """By file, refused rows that are only here because it is the first period of the file."""
-    damaged: dict[str, str] = field(default_factory=dict)
-    sums: list[Any] = field(default_factory=lambda: [0, None, None])
-
-    def refused_share(self, rows_of_file: dict[str, int]) -> float:
-        """The greatest share of refused rows: of the period's own rows, or of a file's. Rows whose period cannot
-        be read are their file's fault, not that of the few rows its first period may have."""
-        own = self.refused.total() - self.unplaced.total()
-        shares = [own / max(1, self.rows + own)]
-        shares += [count / (count + rows_of_file[file]) for file, count in self.unplaced.items()]
-        return max(shares)
-
-
 def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
     workshop = run.workshop
     files = sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda f: f.name)
@@ -89,7 +61,7 @@ def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome
         with run.phase("reading", periods):
             rows = _rows_of(run, files, inventory, periods, kept)
             accepted = rows.where("_reason is null")
-            summaries = _summarised(rows, workshop.tables.contract("raw").columns, periods)
+            summaries = summarised(rows, list(workshop.tables.contract("raw").columns), periods)
         for period, summary in summaries.items():
             for file, fault in summary.damaged.items():
                 outcome.refuse([period], f"{workshop.archive}, file {file}: {fault}; fetch it again.")
@@ -109,12 +81,9 @@ def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list
     """The judged rows of the periods, persisted; what is refused says why."""
     spark, definition = run.workshop.spark, run.workshop.definition
     held = [(file.name, inventory.periods_of(file)) for file in files]
-    holds = F.broadcast(spark.createDataFrame(held, "_source string, _held array<string>"))
+    holds = spark.createDataFrame(held, "_source string, _held array<string>")
     judged = judged_rows(read_rows(spark, definition, files), definition, named_frame(spark, files))
-    known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
-    placed = judged.join(holds, "_source").withColumn("_unplaced", ~known)
-    placed = placed.withColumn("period", F.when(known, F.col("period")).otherwise(F.col("_held")[0]))
-    rows = kept.keep(placed.where(F.col("period").isin(periods)).drop("_held"))
+    rows = kept.keep(placed_rows(judged, definition, holds).where(F.col("period").isin(periods)))
     if definition.record_key:
         repeated = kept.keep(repeated_records(rows, definition))
         if not repeated.isEmpty():
@@ -122,30 +91,8 @@ def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list
     return rows
 
 
-def _summarised(rows: DataFrame, columns: dict[str, str], periods: list[str]) -> dict[str, _Summary]:
-    """Counts and content of every period, in one pass."""
-    damaged = F.col("row").isNull().alias("damaged")
-    file = F.when(damaged | F.col("_unplaced"), F.col("_source")).alias("file")
-    place = F.struct("_source", "row", F.substring("_record", 1, _SHOWN))
-    example = F.min(F.when(F.col("_reason").isNotNull(), place))
-    found = rows.groupBy("period", "_reason", damaged, file).agg(*content_sums(list(columns)), example).collect()
-    summaries = {period: _Summary() for period in periods}
-    for period, reason, is_damaged, source, count, first, second, example in found:
-        summary = summaries[period]
-        if is_damaged:
-            summary.damaged[source] = reason
-        elif reason is not None:
-            summary.refused[reason] += count
-            summary.examples.setdefault(reason, "row {1} of {0}: {2}".format(*example))
-            if source is not None:
-                summary.unplaced[source] += count
-        else:
-            summary.rows, summary.sums = count, [count, first, second]
-    return summaries
-
-
 def _checked(
-    run: Run, accepted: DataFrame, summaries: dict[str, _Summary], rows_of_file: dict[str, int], outcome: Outcome
+    run: Run, accepted: DataFrame, summaries: dict[str, Summary], rows_of_file: dict[str, int], outcome: Outcome
 ) -> list[str]:
     """The periods that pass the checks of the table as a whole and of every row."""
     definition, spark = run.workshop.definition, run.workshop.spark
@@ -159,7 +106,7 @@ def _checked(
     suite = load_suite("ingest_periods", max_refused_share=definition.max_refused_share)
     good = run.check(table, suite, "raw", periods, outcome)
     for period in set(periods) - set(good):
-        outcome.refused[period] += _reasons(summaries[period])
+        outcome.refused[period] += summaries[period].reasons
     if not good:
         return []
     own = f"raw_{definition.name}"
@@ -168,15 +115,7 @@ def _checked(
     return run.check(accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
 
 
-def _reasons(summary: _Summary) -> str:
-    """The refused rows by reason, for whoever has to mend the file."""
-    return "".join(
-        f"\n  {count} rows: {reason}; the first is {summary.examples[reason]}"
-        for reason, count in summary.refused.most_common(5)
-    )
-
-
-def _write(run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory: Inventory, periods: list[str]) -> None:
+def _write(run: Run, rows: DataFrame, summaries: dict[str, Summary], inventory: Inventory, periods: list[str]) -> None:
     tables = run.workshop.tables
     chosen = rows.where(F.col("period").isin(periods))
     count = sum(summaries[period].rows for period in periods)
@@ -200,7 +139,7 @@ def _write(run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory:
     run.replace("quarantine", quarantine.coalesce(1), periods)
 
 
-def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> PeriodRecord:
+def _record(run: Run, summary: Summary, inventory: Inventory, period: str) -> PeriodRecord:
     files = inventory.files_of(period)
     refused = summary.refused.total()
     return PeriodRecord(
@@ -210,6 +149,6 @@ def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> P
             "files": files_fingerprint(files),
             "definition": run.workshop.definition.fingerprint(STEP),
         },
-        output_fingerprints={"raw": fingerprint_of(*summary.sums)},
+        output_fingerprints={"raw": summary.content.fingerprint},
         details={"refused": summary.refused, "files": [file.name for file in files]},
     )

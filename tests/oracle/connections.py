@@ -126,7 +126,7 @@ def _zeek_row(names: list[str], fields: list[str]) -> Row:
     ts = _timestamp(record.get("ts", ""))
     # A record too short to say its protocol may have been tcp: it is refused, not passed over.
     if record.get("proto", "tcp") != "tcp":
-        return Row(ts, None, None)
+        return Row(ts, "ts" if ts is None else None, None)
     if len(fields) != len(names):
         return Row(ts, "fields", None)
     if ts is None:

@@ -55,14 +55,17 @@ def with_missing_as_null(rows: DataFrame, definition: Definition) -> DataFrame:
 
 
 def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame:
-    """Each column in its declared type, and `_faults`: an array of the columns' reasons, nulls where fine."""
+    """Each column in its declared type, `_faults`: an array of the columns' reasons, nulls where fine, and
+    `_place_fault`: the reason of the column that gives the period."""
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     judged = {name: _judge(name, spec, types[name]) for name, spec in definition.columns.items()}
     others = [F.col(c) for c in rows.columns if c not in definition.columns]
     typed = [value.alias(name) for name, (value, _) in judged.items()]
     reasons = [reason for _, reason in judged.values() if reason is not None]
     faults = F.array(*reasons) if reasons else F.array().cast("array<string>")
-    return rows.select(*others, *typed, faults.alias("_faults"))
+    place_fault = judged[definition.period.column][1]
+    place_fault = F.lit(None).cast("string") if place_fault is None else place_fault
+    return rows.select(*others, *typed, faults.alias("_faults"), place_fault.alias("_place_fault"))
 
 
 def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | None]:
@@ -114,12 +117,12 @@ def _is_java_number(text: Column) -> Column:
 
 
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`_own_period`: the period a row belongs to by its content, null if that cannot be read."""
+    """`_own_period`: the period a row belongs to by its content, null if that cannot be read or believed."""
     spec = definition.columns[definition.period.column]
     period = _period_of(F.col(definition.period.column), definition.period, spec)
     if definition.period.by == "value" and spec.type == "string":  # other periods cannot be but names
         period = F.when(period.rlike(f"^{PERIOD.pattern}$"), period)
-    return rows.withColumn("_own_period", period)
+    return rows.withColumn("_own_period", F.when(F.col("_place_fault").isNull(), period))
 
 
 def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
@@ -135,7 +138,8 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`period` and `_reason`; of several reasons the first one counts."""
+    """`period` and `_reason`; of several reasons the first one counts. Rows that are not checked must have their
+    place, too: an accepted row without a period would be nowhere, and in a wrong one nobody would look for it."""
     rules = [F.when(F.expr(rule.when), rule.reason) for rule in definition.refuse]
     first_fault = F.element_at(F.filter("_faults", lambda fault: fault.isNotNull()), 1)
     has_fault = F.exists("_faults", lambda fault: fault.isNotNull())
@@ -144,10 +148,10 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
         F.col("_named").isNotNull() & (F.col("_own_period") != F.col("_named")),
         F.concat(F.lit("belongs to period "), "_own_period", F.lit(", but the file is named for "), "_named"),
     )
-    checks = F.coalesce(F.when(has_fault, first_fault), *rules, unreadable, elsewhere)
+    checks = F.coalesce(F.when(has_fault, first_fault), *rules)
     if definition.check_only:
         checks = F.when(F.expr(definition.check_only), checks)
-    reason = F.coalesce("_fault", checks)
+    reason = F.coalesce("_fault", checks, "_place_fault", unreadable, elsewhere)
     return rows.select(
         "_source",
         "file",
@@ -158,6 +162,31 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
         *definition.columns,
         *(name for name in sorted(definition.derive.reader_columns) if name in rows.columns),
     )
+
+
+def placed_rows(rows: DataFrame, definition: Definition, holds: DataFrame) -> DataFrame:
+    """Each row in a period that its file holds, with `_unplaced` for those that are only there because it is the
+    file's first. `holds` has each `_source` with the periods `_held`, in order."""
+    known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
+    missed = F.concat(
+        F.lit("belongs to period "), "period", F.lit(", which its file did not hold when it was looked into")
+    )
+    return refused_where(rows.join(F.broadcast(holds), "_source"), definition, ~known, missed).select(
+        *(c for c in rows.columns if c != "period"),
+        F.when(known, F.col("period")).otherwise(F.col("_held")[0]).alias("period"),
+        (~known).alias("_unplaced"),
+    )
+
+
+def refused_where(rows: DataFrame, definition: Definition, condition: Column, reason: Column) -> DataFrame:
+    """The rows with the reason set for those that meet the condition and were accepted so far."""
+    record = F.to_json(F.struct(*definition.columns), {"ignoreNullFields": "false"})
+    now = F.col("_reason").isNull() & condition
+    changed = {
+        "_reason": F.when(now, reason).otherwise(F.col("_reason")),
+        "_record": F.when(now, record).otherwise(F.col("_record")),
+    }
+    return rows.select(*(changed[c].alias(c) if c in changed else F.col(c) for c in rows.columns))
 
 
 def repeated_records(rows: DataFrame, definition: Definition) -> DataFrame:
@@ -176,14 +205,9 @@ def with_repeats_refused(rows: DataFrame, repeated: DataFrame, definition: Defin
     for key in keys:
         same = same & F.col(key).eqNullSafe(F.col(f"_{key}"))
     again = (F.col("file") != F.col("_file")) | (F.col("row") != F.col("_row"))
-    reason = f"{' and '.join(definition.record_key)} {DUPLICATE}"
-    record = F.to_json(F.struct(*definition.columns), {"ignoreNullFields": "false"})
+    reason = F.lit(f"{' and '.join(definition.record_key)} {DUPLICATE}")
     marked = rows.join(F.broadcast(repeated), same, "left")
-    changed = {
-        "_reason": F.coalesce("_reason", F.when(again, reason)),
-        "_record": F.coalesce("_record", F.when(again, record)),
-    }
-    return marked.select(*(changed[c].alias(c) if c in changed else F.col(c) for c in rows.columns))
+    return refused_where(marked, definition, again, reason).select(*rows.columns)
 
 
 def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
