@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from skyarchive.bounds import NUMERIC_TYPES, TIME_TYPES, Bound, NextYear, assert_bounds_fit, read_bound
 from skyarchive.derivation import Derivation, Traffic
 from skyarchive.frequency import Query
 from skyarchive.names import FURTHER_STEPS, STEPS, checked_archive, checked_column
@@ -13,7 +14,6 @@ from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
 RAW_COLUMNS = frozenset({"period", "file", "row"})
-NUMERIC_TYPES = frozenset({"int", "bigint", "double"})
 RESERVED_COLUMNS = frozenset(
     {
         "period",
@@ -131,9 +131,10 @@ class Column(_Strict):
     type: ColumnType
     required: bool = False
     """A row without a value is refused."""
-    min: float | None = None
-    max: float | None = None
-    """A number outside, NaN or infinite: the row is refused."""
+    min: Bound | NextYear | None = None
+    max: Bound | NextYear | None = None
+    """What is outside, NaN or infinite: the row is refused. `max: next year` moves with the calendar; for a number it
+    means seconds since 1970."""
 
     @property
     def bounded(self) -> bool:
@@ -143,12 +144,14 @@ class Column(_Strict):
     def checked(self) -> bool:
         return self.required or self.bounded
 
+    @field_validator("min", "max", mode="before")
+    @classmethod
+    def _bound(cls, value: object) -> object:
+        return read_bound(value)
+
     @model_validator(mode="after")
-    def _bounds_are_for_numbers(self) -> Self:
-        if self.bounded and self.type not in NUMERIC_TYPES:
-            raise ValueError("`min` and `max` are for numbers (int, bigint, double)")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError("`min` is above `max`: every row would be refused")
+    def _bounds_fit(self) -> Self:
+        assert_bounds_fit(self.type, self.min, self.max)
         return self
 
 
@@ -263,7 +266,7 @@ class Definition(_Strict):
     @model_validator(mode="after")
     def _types_fit(self) -> Self:
         period = self.columns[self.period.column].type
-        allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | {"date", "timestamp"}
+        allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | TIME_TYPES
         if self.period.by != "value" and period not in allowed:
             raise ValueError(f"period.column: {self.period.column} is a {period}, which has no {self.period.by}")
         self.derive.check_types(self.columns, self.attributes)

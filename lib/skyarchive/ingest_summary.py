@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.fingerprints import Content, content_sums
+from skyarchive.reading.text import UNENDED
 
 _SHOWN = 300
 """Characters of a refused row that an error shows."""
@@ -25,6 +26,8 @@ class Summary:
     """Of every reason the first row."""
     unplaced: Counter[str] = field(default_factory=Counter)
     """By file, refused rows that are only here because it is the first period of the file."""
+    doubtful: int = 0
+    """Rows refused because their file does not end with a line end: each may be whole."""
     damaged: dict[str, str] = field(default_factory=dict)
     """By file, why it could not be read to its end."""
 
@@ -34,8 +37,9 @@ class Summary:
 
     def refused_share(self, rows_of_file: dict[str, int]) -> float:
         """The greatest share of refused rows: of the period's own rows, or of a file's. Rows whose period cannot
-        be read are their file's fault, not that of the few rows its first period may have."""
-        own = self.refused.total() - self.unplaced.total()
+        be read are their file's fault, not that of the few rows its first period may have. Doubtful ones may be
+        whole."""
+        own = self.refused.total() - self.unplaced.total() - self.doubtful
         shares = [own / max(1, self.rows + own)]
         shares += [count / (count + rows_of_file[file]) for file, count in self.unplaced.items()]
         return max(shares)
@@ -67,6 +71,8 @@ def summarised(rows: DataFrame, columns: list[str], periods: list[str]) -> dict[
         else:
             summary.refused[reason] += count
             summary.examples.setdefault(reason, "row {1} of {0}: {2}".format(*example))
-            if source is not None:
+            if reason == UNENDED:
+                summary.doubtful += count
+            elif source is not None:
                 summary.unplaced[source] += count
     return summaries

@@ -1,5 +1,7 @@
 """The ingest step: raw files of some periods into `raw` and `quarantine`."""
 
+from dataclasses import dataclass
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -11,6 +13,7 @@ from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
+from skyarchive.reading.unreadable import read_without
 from skyarchive.selection import listed
 from skyarchive.session import fitting_work
 from skyarchive.steps.ingest import judged_rows, named_frame, placed_rows, repeated_records, with_repeats_refused
@@ -29,6 +32,7 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     with workshop.computing():
         workshop.tables.discard_unpublished()
         inventory = looked_into(workshop)
+        outcome.left_out = inventory.untold()
         run = Run(workshop, STEP, {"max_refused_share": workshop.definition.max_refused_share})
         periods = _readable_periods(workshop, inventory, periods, outcome)
         if periods:
@@ -47,6 +51,9 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
             others = f"; {listed(inventory.periods())}" if inventory.files else ""
             outcome.refuse([period], f"{workshop.archive} {period}: there is no raw file for it in {folder}{others}.")
         for file in files:
+            if file in inventory.faulty:
+                outcome.refuse([period], inventory.faulty[file])
+                continue
             try:
                 inspect(workshop.definition, file)
             except InputError as error:
@@ -56,25 +63,58 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
 
 def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
     workshop = run.workshop
-    files = sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda f: f.name)
     with keeping() as kept:
         with run.phase("reading", periods):
-            rows = _rows_of(run, files, inventory, periods, kept)
-            accepted = rows.where("_reason is null")
-            summaries = summarised(rows, list(workshop.tables.contract("raw").columns), periods)
-        for period, summary in summaries.items():
-            for file, fault in summary.damaged.items():
-                outcome.refuse([period], f"{workshop.archive}, file {file}: {fault}; fetch it again.")
+            reading, unreadable = read_without(
+                workshop,
+                _files_of(inventory, periods),
+                lambda files: _read(run, files, inventory, _periods_without(inventory, periods, files), kept),
+            )
+        for file, fault in unreadable.items():
+            outcome.refuse([period for period in periods if file in inventory.files_of(period)], fault)
+        if reading is None:
+            return
+        for period, summary in reading.summaries.items():
+            for name, fault in summary.damaged.items():
+                outcome.refuse([period], f"{workshop.archive}, file {name}: {fault}; fetch it again.")
         with run.phase("checking", periods):
-            held = {file.name: sum(inventory.held.get(file.state, {}).values()) for file in files}
-            good = _checked(run, accepted, summaries, held, outcome)
+            good = _checked(run, reading, inventory, outcome)
         if good:
             with run.phase("writing", good):
-                _write(run, rows, summaries, inventory, good)
+                _write(run, reading, inventory, good)
         run.keep_quality(periods)
         if good:
-            run.publish({period: _record(run, summaries[period], inventory, period) for period in good})
+            run.publish({period: _record(run, reading.summaries[period], inventory, period) for period in good})
             outcome.published = good
+
+
+def _files_of(inventory: Inventory, periods: list[str]) -> list[RawFile]:
+    return sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda file: file.name)
+
+
+def _periods_without(inventory: Inventory, periods: list[str], files: list[RawFile]) -> list[str]:
+    """The periods all of whose files are among these."""
+    return [period for period in periods if set(inventory.files_of(period)) <= set(files)]
+
+
+@dataclass
+class _Reading:
+    """The judged rows of some periods, and what was found in them."""
+
+    rows: DataFrame
+    summaries: dict[str, Summary]
+
+    @property
+    def accepted(self) -> DataFrame:
+        return self.rows.where("_reason is null")
+
+
+def _read(run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: Kept) -> _Reading | None:
+    if not periods:
+        return None
+    rows = _rows_of(run, files, inventory, periods, kept)
+    columns = list(run.workshop.tables.contract("raw").columns)
+    return _Reading(rows, summarised(rows, columns, periods))
 
 
 def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: Kept) -> DataFrame:
@@ -91,10 +131,10 @@ def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list
     return rows
 
 
-def _checked(
-    run: Run, accepted: DataFrame, summaries: dict[str, Summary], rows_of_file: dict[str, int], outcome: Outcome
-) -> list[str]:
+def _checked(run: Run, reading: _Reading, inventory: Inventory, outcome: Outcome) -> list[str]:
     """The periods that pass the checks of the table as a whole and of every row."""
+    summaries = reading.summaries
+    rows_of_file = {file.name: inventory.rows_of(file) for file in inventory.files}
     definition, spark = run.workshop.definition, run.workshop.spark
     periods = [period for period in summaries if period not in outcome.refused]
     if not periods:
@@ -112,12 +152,12 @@ def _checked(
     own = f"raw_{definition.name}"
     required = [c for c, spec in definition.columns.items() if spec.required and not definition.check_only]
     suite = load_suite(own if suite_exists(own) else "raw", required=required)
-    return run.check(accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
+    return run.check(reading.accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
 
 
-def _write(run: Run, rows: DataFrame, summaries: dict[str, Summary], inventory: Inventory, periods: list[str]) -> None:
-    tables = run.workshop.tables
-    chosen = rows.where(F.col("period").isin(periods))
+def _write(run: Run, reading: _Reading, inventory: Inventory, periods: list[str]) -> None:
+    tables, summaries = run.workshop.tables, reading.summaries
+    chosen = reading.rows.where(F.col("period").isin(periods))
     count = sum(summaries[period].rows for period in periods)
     accepted = chosen.where("_reason is null").select(*tables.contract("raw").columns)
     run.replace("raw", accepted.coalesce(max(2, count // _ROWS_PER_FILE)), periods)

@@ -5,7 +5,7 @@ from pyspark.sql import SparkSession
 from conftest import Home
 from skyarchive.fingerprints import fingerprints_by_period
 from skyarchive.ingesting import ingest_periods
-from skyarchive.running import known_periods
+from skyarchive.running import whole_inventory
 
 FIELDS = "#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto"
 
@@ -19,7 +19,7 @@ def connections(port: int, *more: str) -> str:
 def ingested(spark: SparkSession, home: Home, archive: str) -> dict[str, tuple[int, str]]:
     """What `runs` says of the raw rows that are there now: it must be what a look at them as a whole says."""
     workshop = home.workshop(archive)
-    assert ingest_periods(workshop, known_periods(workshop)).refused == {}
+    assert ingest_periods(workshop, whole_inventory(workshop).periods()).refused == {}
     told = workshop.ledger().of("ingest")
     raw = workshop.tables.read("raw", workshop.lake.published_versions(archive)["raw"])
     found = fingerprints_by_period(raw, list(workshop.tables.contract("raw").columns))

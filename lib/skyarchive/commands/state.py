@@ -100,17 +100,20 @@ def _say_nothing_there(settings: Settings, archive: str | None) -> None:
 
 
 def _say_unknown(settings: Settings, definition: Definition) -> bool:
-    """Tells of raw files of which it is not known what they hold; whether there are any."""
+    """Tells of raw files of which it is not known what they hold, or that nobody can read; whether there are any."""
     from skyarchive.inventory import Inventory
     from skyarchive.lake import Lake
 
-    unknown = Inventory.read(Lake(settings), settings, definition).unknown
+    inventory = Inventory.read(Lake(settings), settings, definition)
+    for sentence in inventory.untold():
+        message(sentence)
+    unknown = inventory.unknown
     if unknown:
         message(
             f"{definition.name}: {len(unknown)} raw files are new or changed and were not looked into yet "
             f"({unknown[0].name} ...); run or refresh does."
         )
-    return bool(unknown)
+    return bool(unknown or inventory.untold())
 
 
 def docs(

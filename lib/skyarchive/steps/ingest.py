@@ -3,12 +3,15 @@
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from skyarchive.definition import NUMERIC_TYPES, Definition, Period
+from skyarchive.bounds import NUMERIC_TYPES
 from skyarchive.definition import Column as ColumnSpec
+from skyarchive.definition import Definition, Period
 from skyarchive.names import PERIOD
 from skyarchive.reading.files import RawFile
+from skyarchive.steps.judging import judged_column
 
-_DATE_LENGTH = len("2014-06-15")
+_LAST_DAY = 253402214400
+"""9999-12-31 in seconds since 1970: it ends in a year that has no date."""
 DUPLICATE = "is there twice; the first stays"
 
 
@@ -58,7 +61,7 @@ def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame
     """Each column in its declared type, `_faults`: an array of the columns' reasons, nulls where fine, and
     `_place_fault`: the reason of the column that gives the period."""
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
-    judged = {name: _judge(name, spec, types[name]) for name, spec in definition.columns.items()}
+    judged = {name: judged_column(name, spec, types[name]) for name, spec in definition.columns.items()}
     others = [F.col(c) for c in rows.columns if c not in definition.columns]
     typed = [value.alias(name) for name, (value, _) in judged.items()]
     reasons = [reason for _, reason in judged.values() if reason is not None]
@@ -66,54 +69,6 @@ def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame
     place_fault = judged[definition.period.column][1]
     place_fault = F.lit(None).cast("string") if place_fault is None else place_fault
     return rows.select(*others, *typed, faults.alias("_faults"), place_fault.alias("_place_fault"))
-
-
-def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | None]:
-    """A column's typed value, and the expression of what is wrong with it (None if nothing can be)."""
-    value = F.col(name)
-    if found == spec.type and not spec.checked:
-        return value, None
-    if spec.type in NUMERIC_TYPES:
-        typed, reason = _judge_number(name, spec, value, found)
-    elif spec.type in ("date", "timestamp"):
-        typed = value.try_cast(spec.type)
-        if found == "string" and spec.type == "date":  # else '2014' would be New Year's Day
-            typed = F.when(F.length(F.trim(value)) == _DATE_LENGTH, typed)
-        reason = F.when(value.isNotNull() & typed.isNull(), f"{name} is not a {spec.type}")
-    else:
-        typed = value.try_cast(spec.type)
-        reason = F.when(value.isNotNull() & typed.isNull(), f"{name} is not a {spec.type}")
-    if not spec.checked:
-        return typed, None
-    if spec.required:
-        reason = F.when(value.isNull(), f"{name} is missing").otherwise(reason)
-    return typed, reason
-
-
-def _judge_number(name: str, spec: ColumnSpec, value: Column, found: str) -> tuple[Column, Column]:
-    readable = F.when(~_is_java_number(value), value) if found == "string" else value
-    number = readable.try_cast("double")
-    typed = number if spec.type == "double" else readable.try_cast(spec.type)
-    reason = F.when(value.isNotNull() & number.isNull(), f"{name} is not a number")
-    reason = reason.when(F.isnan(number), f"{name} is NaN")
-    reason = reason.when(F.abs(number) == float("inf"), f"{name} is infinite")
-    if spec.min is not None:
-        below = f"{name} is negative" if spec.min == 0 else f"{name} is below {spec.min:g}"
-        reason = reason.when(number < spec.min, below)
-    if spec.max is not None:
-        reason = reason.when(number > spec.max, f"{name} is above {spec.max:g}")
-    if spec.type != "double":
-        whole = (number == F.floor(number)) & typed.isNotNull()
-        reason = reason.when(number.isNotNull() & ~whole, f"{name} is not a whole number")
-    return typed, reason
-
-
-def _is_java_number(text: Column) -> Column:
-    """Numbers only Java knows (12d, 12f, 0x1p3), which Spark's cast would take; plain functions, not a regular
-    expression, because this runs on every value."""
-    lower = F.lower(F.trim(text))
-    suffix = lower.endswith("d") | (lower.endswith("f") & ~lower.endswith("inf"))
-    return suffix | lower.contains("x")
 
 
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
@@ -132,7 +87,7 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
         return F.format_string("%05d", F.floor(value / F.lit(period.size)).cast("bigint"))
     formats = {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}
     if spec.type in NUMERIC_TYPES:
-        in_range = (value >= 0) & (value < 253402300800)
+        in_range = (value >= 0) & (value < _LAST_DAY)
         value = F.timestamp_seconds(F.when(in_range, value))
     return F.date_format(value, formats[period.by])
 
