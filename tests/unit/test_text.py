@@ -81,6 +81,7 @@ def test_the_columns_are_the_headers(tmp_path: Path) -> None:
         ("", "x.csv is empty"),
         ("\n \r\n", "x.csv is empty"),
         ("a,b,a\n1,2,3\n", "names the column 'a' twice"),
+        ('a,"b\n1,2\n3,"4"\n', 'x.csv: the header cannot be read .*: a,"b'),
         ("a,b\n1,2\n".encode("utf-16"), "x.csv is UTF-16 text"),
     ],
 )

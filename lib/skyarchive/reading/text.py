@@ -23,6 +23,8 @@ _LINE_END = re.compile("\r\n|\n|\r")
 """As the parser ends lines: Python's own splitlines knows more, and would count others than it."""
 _UNREADABLE = "\uffff"
 """Stands for bytes that are no text until the row is marked: a noncharacter, which no text holds."""
+_SHOWN = 200
+"""Characters of a header that an error shows."""
 _NO_ROWS = ("Empty CSV file", "Could not skip initial")
 """What the parser says when nothing comes after the header."""
 _MARKED = "skyarchive.marked"
@@ -133,7 +135,10 @@ def csv_layout(path: Path, delimiter: str) -> Layout:
     """A csv file with one header line."""
     lines = first_lines(path)
     blank = next(n for n, line in enumerate(lines) if line.strip())
-    names = [name.strip() for name in next(csv.reader(lines[blank:], delimiter=delimiter))]
+    try:
+        names = [name.strip() for name in next(csv.reader([lines[blank]], delimiter=delimiter, strict=True))]
+    except csv.Error as error:
+        raise InputError(f"{path.name}: the header cannot be read ({error}): {lines[blank][:_SHOWN]}") from error
     assert_named_once(path, names)
     return Layout(names, delimiter, skip_lines=blank + 1)
 
