@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Callable
 from random import Random
 
@@ -147,7 +148,7 @@ def records(content: bytes, *, log: bool) -> list[list[str]] | None:
     if content.startswith(b"\x1f\x8b"):
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError, ValueError):
+        except (OSError, EOFError, zlib.error):
             return None
     text = content.decode("utf-8-sig", errors="replace")
     text = re.sub(r"\A([ \t]*[\r\n])+", "", text)  # blank lines before the header

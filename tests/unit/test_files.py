@@ -15,6 +15,7 @@ from skyarchive.errors import InputError
 from skyarchive.inventory import Inventory
 from skyarchive.lake import Lake
 from skyarchive.reading.files import files_fingerprint, raw_files, without_copies
+from skyarchive.reading.raw import inspect
 from skyarchive.settings import Settings
 
 FILES = pa.schema(
@@ -68,9 +69,32 @@ def test_hidden_files_folders_and_the_definition_are_no_raw_files(home: Settings
     for name in (".hidden.csv", "_temporary/part.csv", ".git/x.csv", "archive.yaml", "readme.txt", "good.csv"):
         put(home, name)
     (home.raw_folder / "stocks" / "folder.csv").mkdir()
-    (home.raw_folder / "stocks" / "broken.csv").symlink_to("nowhere.csv")
     assert names(home, defined()) == ["good.csv"]
     assert names(home, defined(files="*")) == ["good.csv", "readme.txt"]
+
+
+def test_links_to_files_and_folders_are_followed_and_those_to_nowhere_told(home: Settings, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    for name in ("2004.csv", "deep/2005.csv"):
+        (elsewhere / name).write_text(name)
+    put(home, "2003.csv")
+    folder = home.raw_folder / "stocks"
+    links = {
+        "file.csv": elsewhere / "2004.csv", "folder": elsewhere, "loop": folder, "folder/deep/up": elsewhere,
+        "_hidden": elsewhere, "2006.csv": Path("nowhere"), "2007.csv": Path("2007.csv"),
+    }  # fmt: skip
+    for link, target in links.items():
+        (folder / link).symlink_to(target)
+    found = {file.name: file for file in raw_files(home, defined())}
+    assert sorted(found) == ["2003.csv", "2006.csv", "2007.csv", "file.csv", "folder/2004.csv", "folder/deep/2005.csv"]
+    assert {file.path.resolve() for name, file in found.items() if "4" in name} == {elsewhere / "2004.csv"}
+    for name, target in {"2006.csv": "nowhere", "2007.csv": "2007.csv"}.items():
+        assert found[name].period == name[:4]
+        with pytest.raises(InputError, match=rf"file {name}: is a link to {target}, which leads nowhere; mend it"):
+            inspect(defined(), found[name])
+    kept, copies = without_copies(list(found.values()))
+    assert [copy.name for copy in copies] == ["folder/2004.csv"] and found["2006.csv"] in kept
 
 
 @pytest.mark.parametrize("pattern", ["../tcp/*", "../../*", "../tcp/secret.csv"])

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from skyarchive.definition import Definition
 from skyarchive.errors import InputError
 from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
-from skyarchive.reading.files import RawFile
+from skyarchive.reading.files import RawFile, leads_nowhere
 from skyarchive.reading.native import assert_fits, delta_schema, parquet_schema, read_native_rows
 from skyarchive.reading.text import Batch, csv_layout, read_text
 
@@ -24,6 +24,9 @@ TEXT_FORMATS = frozenset({"csv", "conn_log"})
 def inspect(definition: Definition, file: RawFile) -> pa.Schema | None:
     """Refuse a file whose columns are not the definition's; the schema it has, if it is no text."""
     try:
+        if leads_nowhere(file.path):
+            target = file.path.readlink()
+            raise InputError(f"is a link to {target}, which leads nowhere; mend it or take it away.")
         return _INSPECT[definition.source.format](definition, file)
     except InputError as error:
         raise InputError(f"{definition.name}, file {file.name}: {error}") from error
