@@ -123,3 +123,22 @@ def damaged(chance: Random, content: bytes, how: str) -> bytes:
     elif how == "empty":
         return b""
     return bytes(changed)
+
+
+def corrected(chance: Random, content: bytes) -> bytes:
+    """A Parquet file with a few other rows, as a late correction has them."""
+    table = pq.read_table(io.BytesIO(content))
+    for _ in range(chance.randint(1, 3)):
+        name = chance.choice([field.name for field in table.schema if pa.types.is_primitive(field.type)])
+        values = table[name].to_pylist()
+        at = chance.randrange(len(values))
+        plain = isinstance(values[at], int | float) and not isinstance(values[at], bool)
+        values[at] = values[at] + chance.choice([1, -1]) if plain and chance.random() < 0.7 else None
+        table = _changed(table, name, values)
+        if chance.random() < 0.5:
+            row = table.slice(chance.randrange(table.num_rows), 1)
+            at = chance.randrange(table.num_rows)
+            table = pa.concat_tables([table.slice(0, at), *([row] * chance.randint(0, 1)), table.slice(at + 1)])
+    target = io.BytesIO()
+    pq.write_table(table, target)
+    return target.getvalue()
