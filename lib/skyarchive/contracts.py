@@ -33,6 +33,11 @@ class TableContract:
         return f"{self.archive}.{self.table}"
 
     @property
+    def optional(self) -> dict[str, str]:
+        """The columns that may be null."""
+        return {column: kind for column, kind in self.columns.items() if column not in self.required}
+
+    @property
     def delta_schema(self) -> str:
         """The table's schema as Delta writes it (JSON)."""
         fields = [

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from skyarchive.bounds import NUMERIC_TYPES, TIME_TYPES, Bound, NextYear, assert_bounds_fit, read_bound
 from skyarchive.derivation import Derivation, Traffic
 from skyarchive.expressions import expressions_of
 from skyarchive.frequency import Query
@@ -14,7 +15,6 @@ from skyarchive.record_definition import External
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
 RAW_COLUMNS = frozenset({"period", "file", "row"})
-NUMERIC_TYPES = frozenset({"int", "bigint", "double"})
 RESERVED_COLUMNS = frozenset(
     {
         "period",
@@ -132,9 +132,10 @@ class Column(_Strict):
     type: ColumnType
     required: bool = False
     """A row without a value is refused."""
-    min: float | None = None
-    max: float | None = None
-    """A number outside, NaN or infinite: the row is refused."""
+    min: Bound | NextYear | None = None
+    max: Bound | NextYear | None = None
+    """What is outside, NaN or infinite: the row is refused. `max: next year` moves with the calendar; for a number it
+    means seconds since 1970."""
 
     @property
     def bounded(self) -> bool:
@@ -144,12 +145,14 @@ class Column(_Strict):
     def checked(self) -> bool:
         return self.required or self.bounded
 
+    @field_validator("min", "max", mode="before")
+    @classmethod
+    def _bound(cls, value: object) -> object:
+        return read_bound(value)
+
     @model_validator(mode="after")
-    def _bounds_are_for_numbers(self) -> Self:
-        if self.bounded and self.type not in NUMERIC_TYPES:
-            raise ValueError("`min` and `max` are for numbers (int, bigint, double)")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError("`min` is above `max`: every row would be refused")
+    def _bounds_fit(self) -> Self:
+        assert_bounds_fit(self.type, self.min, self.max)
         return self
 
 
@@ -184,7 +187,8 @@ class Definition(_Strict):
     period: Period
     columns: Annotated[dict[str, Column], Field(min_length=1)]
     check_only: str | None = None
-    """Only rows that fulfil this condition (Spark SQL) are checked; the others are kept as they came."""
+    """Only rows that fulfil this condition (Spark SQL) are checked; the others are kept as they came. All must have a
+    period: it says where they are kept."""
     refuse: list[Rule] = []
     unique: list[str] = []
     """Columns that together are one record; the first of several stays."""
@@ -271,7 +275,7 @@ class Definition(_Strict):
     @model_validator(mode="after")
     def _types_fit(self) -> Self:
         period = self.columns[self.period.column].type
-        allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | {"date", "timestamp"}
+        allowed = NUMERIC_TYPES if self.period.by == "block" else NUMERIC_TYPES | TIME_TYPES
         if self.period.by != "value" and period not in allowed:
             raise ValueError(f"period.column: {self.period.column} is a {period}, which has no {self.period.by}")
         if self.period.by == "value" and period == "timestamp":

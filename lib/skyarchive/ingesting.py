@@ -1,30 +1,26 @@
 """The ingest step: raw files of some periods into `raw` and `quarantine`."""
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.definition import Definition
 from skyarchive.errors import InputError
-from skyarchive.fingerprints import content_sums, fingerprint_of
+from skyarchive.ingest_summary import Summary, summarised
 from skyarchive.inventory import Inventory, looked_into
 from skyarchive.keeping import Kept, keeping
 from skyarchive.publishing import Outcome, PeriodRecord, Run
 from skyarchive.quality import load_suite, preload, suite_exists
 from skyarchive.reading.files import RawFile, files_fingerprint
 from skyarchive.reading.raw import inspect, read_rows
+from skyarchive.reading.unreadable import read_without
 from skyarchive.selection import listed
 from skyarchive.session import fitting_work
-from skyarchive.steps.ingest import judged_rows, named_frame, repeated_records, with_repeats_refused
-from skyarchive.wording import counted
+from skyarchive.steps.ingest import judged_rows, named_frame, placed_rows, repeated_records, with_repeats_refused
 from skyarchive.workshop import Workshop
 
 STEP = "ingest"
-_SHOWN = 300
-"""Characters of a refused row that an error shows."""
 _ROWS_PER_FILE = 1_000_000
 _LARGE_BYTES = 50_000_000
 """Raw files of this size count as large."""
@@ -37,6 +33,7 @@ def ingest_periods(workshop: Workshop, periods: list[str]) -> Outcome:
     with workshop.computing():
         workshop.tables.discard_unpublished()
         inventory = looked_into(workshop)
+        outcome.left_out = inventory.untold()
         run = Run(workshop, STEP, {"max_refused_share": workshop.definition.max_refused_share})
         periods = _readable_periods(workshop, inventory, periods, outcome)
         if periods:
@@ -55,6 +52,9 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
             others = f"; {listed(inventory.periods())}" if inventory.files else ""
             outcome.refuse([period], f"{workshop.archive} {period}: there is no raw file for it in {folder}{others}.")
         for file in files:
+            if file in inventory.faulty:
+                outcome.refuse([period], inventory.faulty[file])
+                continue
             try:
                 inspect(workshop.definition, file)
             except InputError as error:
@@ -62,61 +62,69 @@ def _readable_periods(workshop: Workshop, inventory: Inventory, periods: list[st
     return [period for period in periods if period not in outcome.refused]
 
 
-@dataclass
-class _Summary:
-    """What was found in one period: accepted rows, refused ones by reason, files that break off."""
-
-    rows: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)
-    """Of every reason the first row."""
-    unplaced: Counter[str] = field(default_factory=Counter)
-    """By file, refused rows that are only here because it is the first period of the file."""
-    damaged: dict[str, str] = field(default_factory=dict)
-    sums: list[Any] = field(default_factory=lambda: [0, None, None])
-
-    def refused_share(self, rows_of_file: dict[str, int]) -> float:
-        """The greatest share of refused rows: of the period's own rows, or of a file's. Rows whose period cannot
-        be read are their file's fault, not that of the few rows its first period may have."""
-        own = self.refused.total() - self.unplaced.total()
-        shares = [own / max(1, self.rows + own)]
-        shares += [count / (count + rows_of_file[file]) for file, count in self.unplaced.items()]
-        return max(shares)
-
-
 def _ingest(run: Run, inventory: Inventory, periods: list[str], outcome: Outcome) -> None:
     workshop = run.workshop
-    files = sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda f: f.name)
     with keeping() as kept:
         with run.phase("reading", periods):
-            rows = _rows_of(run, files, inventory, periods, kept)
-            accepted = rows.where("_reason is null")
-            summaries = _summarised(rows, workshop.tables.contract("raw").columns, periods)
-        for period, summary in summaries.items():
-            for file, fault in summary.damaged.items():
-                outcome.refuse([period], f"{workshop.archive}, file {file}: {fault}; fetch it again.")
+            reading, unreadable = read_without(
+                workshop,
+                _files_of(inventory, periods),
+                lambda files: _read(run, files, inventory, _periods_without(inventory, periods, files), kept),
+            )
+        for file, fault in unreadable.items():
+            outcome.refuse([period for period in periods if file in inventory.files_of(period)], fault)
+        if reading is None:
+            return
+        for period, summary in reading.summaries.items():
+            for name, fault in summary.damaged.items():
+                outcome.refuse([period], f"{workshop.archive}, file {name}: {fault}; fetch it again.")
         with run.phase("checking", periods):
-            held = {file.name: sum(inventory.held.get(file.state, {}).values()) for file in files}
-            good = _checked(run, accepted, summaries, held, outcome)
+            good = _checked(run, reading, inventory, outcome)
         if good:
             with run.phase("writing", good):
-                _write(run, rows, summaries, inventory, good)
+                _write(run, reading, inventory, good)
         run.keep_quality(periods)
         if good:
-            run.publish({period: _record(run, summaries[period], inventory, period) for period in good})
+            run.publish({period: _record(run, reading.summaries[period], inventory, period) for period in good})
             outcome.published = good
+
+
+def _files_of(inventory: Inventory, periods: list[str]) -> list[RawFile]:
+    return sorted({file for period in periods for file in inventory.files_of(period)}, key=lambda file: file.name)
+
+
+def _periods_without(inventory: Inventory, periods: list[str], files: list[RawFile]) -> list[str]:
+    """The periods all of whose files are among these."""
+    return [period for period in periods if set(inventory.files_of(period)) <= set(files)]
+
+
+@dataclass
+class _Reading:
+    """The judged rows of some periods, and what was found in them."""
+
+    rows: DataFrame
+    summaries: dict[str, Summary]
+
+    @property
+    def accepted(self) -> DataFrame:
+        return self.rows.where("_reason is null")
+
+
+def _read(run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: Kept) -> _Reading | None:
+    if not periods:
+        return None
+    rows = _rows_of(run, files, inventory, periods, kept)
+    columns = list(run.workshop.tables.contract("raw").columns)
+    return _Reading(rows, summarised(rows, columns, periods))
 
 
 def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list[str], kept: Kept) -> DataFrame:
     """The judged rows of the periods, persisted; what is refused says why."""
     spark, definition = run.workshop.spark, run.workshop.definition
     held = [(file.name, inventory.periods_of(file)) for file in files]
-    holds = F.broadcast(spark.createDataFrame(held, "_source string, _held array<string>"))
+    holds = spark.createDataFrame(held, "_source string, _held array<string>")
     judged = judged_rows(read_rows(spark, definition, files), definition, named_frame(spark, files))
-    known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
-    placed = judged.join(holds, "_source").withColumn("_unplaced", ~known)
-    placed = placed.withColumn("period", F.when(known, F.col("period")).otherwise(F.col("_held")[0]))
-    rows = kept.keep(placed.where(F.col("period").isin(periods)).drop("_held"))
+    rows = kept.keep(placed_rows(judged, definition, holds).where(F.col("period").isin(periods)))
     if definition.record_key:
         repeated = kept.keep(repeated_records(rows, definition))
         if not repeated.isEmpty():
@@ -124,32 +132,10 @@ def _rows_of(run: Run, files: list[RawFile], inventory: Inventory, periods: list
     return rows
 
 
-def _summarised(rows: DataFrame, columns: dict[str, str], periods: list[str]) -> dict[str, _Summary]:
-    """Counts and content of every period, in one pass."""
-    damaged = F.col("row").isNull().alias("damaged")
-    file = F.when(damaged | F.col("_unplaced"), F.col("_source")).alias("file")
-    place = F.struct("_source", "row", F.substring("_record", 1, _SHOWN))
-    example = F.min(F.when(F.col("_reason").isNotNull(), place))
-    found = rows.groupBy("period", "_reason", damaged, file).agg(*content_sums(list(columns)), example).collect()
-    summaries = {period: _Summary() for period in periods}
-    for period, reason, is_damaged, source, count, first, second, example in found:
-        summary = summaries[period]
-        if is_damaged:
-            summary.damaged[source] = reason
-        elif reason is not None:
-            summary.refused[reason] += count
-            summary.examples.setdefault(reason, "row {1} of {0}: {2}".format(*example))
-            if source is not None:
-                summary.unplaced[source] += count
-        else:
-            summary.rows, summary.sums = count, [count, first, second]
-    return summaries
-
-
-def _checked(
-    run: Run, accepted: DataFrame, summaries: dict[str, _Summary], rows_of_file: dict[str, int], outcome: Outcome
-) -> list[str]:
+def _checked(run: Run, reading: _Reading, inventory: Inventory, outcome: Outcome) -> list[str]:
     """The periods that pass the checks of the table as a whole and of every row."""
+    summaries = reading.summaries
+    rows_of_file = {file.name: inventory.rows_of(file) for file in inventory.files}
     definition, spark = run.workshop.definition, run.workshop.spark
     periods = [period for period in summaries if period not in outcome.refused]
     if not periods:
@@ -161,12 +147,12 @@ def _checked(
     suite = load_suite("ingest_periods", max_refused_share=definition.max_refused_share)
     good = run.check(table, suite, "raw", periods, outcome)
     for period in set(periods) - set(good):
-        outcome.refused[period] += _reasons(summaries[period])
+        outcome.refused[period] += summaries[period].reasons
     if not good:
         return []
     required = [c for c, spec in definition.columns.items() if spec.required and not definition.check_only]
     suite = load_suite(_suite_of(definition), required=required)
-    return run.check(accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
+    return run.check(reading.accepted.where(F.col("period").isin(good)), suite, "raw", good, outcome)
 
 
 def _suite_of(definition: Definition) -> str:
@@ -175,17 +161,9 @@ def _suite_of(definition: Definition) -> str:
     return own if definition.is_built_in and suite_exists(own) else "raw"
 
 
-def _reasons(summary: _Summary) -> str:
-    """The refused rows by reason, for whoever has to mend the file."""
-    return "".join(
-        f"\n  {counted(count, 'row', 'rows')}: {reason}; the first is {summary.examples[reason]}"
-        for reason, count in summary.refused.most_common(5)
-    )
-
-
-def _write(run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory: Inventory, periods: list[str]) -> None:
-    tables = run.workshop.tables
-    chosen = rows.where(F.col("period").isin(periods))
+def _write(run: Run, reading: _Reading, inventory: Inventory, periods: list[str]) -> None:
+    tables, summaries = run.workshop.tables, reading.summaries
+    chosen = reading.rows.where(F.col("period").isin(periods))
     count = sum(summaries[period].rows for period in periods)
     accepted = chosen.where("_reason is null").select(*tables.contract("raw").columns)
     run.replace("raw", accepted.coalesce(max(2, count // _ROWS_PER_FILE)), periods)
@@ -207,7 +185,7 @@ def _write(run: Run, rows: DataFrame, summaries: dict[str, _Summary], inventory:
     run.replace("quarantine", quarantine.coalesce(1), periods)
 
 
-def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> PeriodRecord:
+def _record(run: Run, summary: Summary, inventory: Inventory, period: str) -> PeriodRecord:
     files = inventory.files_of(period)
     refused = summary.refused.total()
     return PeriodRecord(
@@ -217,6 +195,6 @@ def _record(run: Run, summary: _Summary, inventory: Inventory, period: str) -> P
             "files": files_fingerprint(files),
             "definition": run.workshop.definition.fingerprint(STEP),
         },
-        output_fingerprints={"raw": fingerprint_of(*summary.sums)},
+        output_fingerprints={"raw": summary.content.fingerprint},
         details={"refused": summary.refused, "files": [file.name for file in files]},
     )

@@ -1,6 +1,9 @@
-"""Which raw files hold which periods: told by a file's name, or by one look into it that is remembered."""
+"""Which raw files hold which periods: told by a file's name, or by one look into it that is remembered.
 
-from dataclasses import dataclass
+A file that cannot be looked into blocks the periods that it may hold: those it held when it was last looked into.
+One of which nothing is known blocks nobody; it is told by name until it is mended or gone."""
+
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skyarchive.definition import Definition
@@ -12,6 +15,17 @@ if TYPE_CHECKING:
     from skyarchive.workshop import Workshop
 
 FileState = tuple[str, int, int]
+STEP = "ingest"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one look into a file found."""
+
+    periods: dict[str, int]
+    """Rows by period."""
+    fault: str | None = None
+    """Why the look failed; the periods are those that the file held before, then."""
 
 
 @dataclass
@@ -21,30 +35,69 @@ class Inventory:
     files: list[RawFile]
     copies: dict[RawFile, RawFile]
     """Files left out, each with the one it equals byte for byte."""
-    held: dict[FileState, dict[str, int]]
-    """Rows by period of the files that were looked into."""
+    definition: str
+    """Fingerprint of the definition: under another one a file may hold other periods."""
+    found: dict[FileState, Found] = field(default_factory=dict)
+    """Of the files that were looked into as they are now."""
+    before: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By file, the periods it held when it could last be looked into."""
 
     @classmethod
     def read(cls, lake: Lake, settings: Settings, definition: Definition) -> "Inventory":
         """The files that are there now, with what is remembered of those that have not changed."""
-        held: dict[FileState, dict[str, int]] = {}
-        if "files" in lake.tables(definition.name):
-            known = f"select file, bytes, modified, period, rows from {definition.name}.files"
-            for file, size, modified, period, rows in lake.query(known).rows:
-                periods = held.setdefault((file, size, modified), {})
-                if period is not None:
-                    periods[period] = rows
         files, copies = without_copies(raw_files(settings, definition))
-        present = {file.state for file in files}
-        return cls(files, copies, {state: rows for state, rows in held.items() if state in present})
+        inventory = cls(files, copies, definition.fingerprint(STEP))
+        if "files" in lake.tables(definition.name):
+            known = lake.query(f"select * from {definition.name}.files")
+            inventory._remember([dict(zip(known.columns, row, strict=True)) for row in known.rows])
+        return inventory
+
+    def _remember(self, rows: list[dict[str, Any]]) -> None:
+        present = {file.state for file in self.files}
+        for row in rows:
+            # A table made before these columns came says nothing of them.
+            fault, definition = row.get("fault"), row.get("definition")
+            periods = {} if row["period"] is None else {row["period"]: row["rows"]}
+            self.before.setdefault(row["file"], {}).update(periods)
+            state = (row["file"], row["bytes"], row["modified"])
+            if state in present and definition == self.definition:
+                known = self.found.setdefault(state, Found({}, fault))
+                known.periods.update(periods)
+
+    def keep(self, file: RawFile, periods: dict[str, int]) -> None:
+        """What a look into the file found."""
+        self.found[file.state] = Found(periods)
+
+    def keep_fault(self, file: RawFile, fault: str) -> None:
+        """That a look into the file failed."""
+        self.found[file.state] = Found(dict(self.before.get(file.name, {})), fault)
 
     @property
     def unknown(self) -> list[RawFile]:
         """Files that have to be looked into before it is known which periods they hold."""
-        return [file for file in self.files if file.period is None and file.state not in self.held]
+        return [file for file in self.files if file.period is None and file.state not in self.found]
+
+    @property
+    def faulty(self) -> dict[RawFile, str]:
+        """Files that could not be looked into, each with why."""
+        looked = {file: self.found.get(file.state) for file in self.files}
+        return {file: it.fault for file, it in looked.items() if it is not None and it.fault is not None}
+
+    def untold(self) -> list[str]:
+        """A sentence for each file that cannot be looked into and blocks nobody: no period's refusal tells of it."""
+        left_out = "It is not known which periods it holds: it is left out until it is mended or moved away."
+        return [f"{fault} {left_out}" for file, fault in self.faulty.items() if not self.periods_of(file)]
+
+    def rows_of(self, file: RawFile) -> int:
+        """Of all periods; 0 where it was not looked into."""
+        return sum(self._held(file).values())
 
     def periods_of(self, file: RawFile) -> list[str]:
-        return [file.period] if file.period else sorted(self.held.get(file.state, {}))
+        return [file.period] if file.period else sorted(self._held(file))
+
+    def _held(self, file: RawFile) -> dict[str, int]:
+        known = self.found.get(file.state)
+        return known.periods if known else {}
 
     def periods(self) -> list[str]:
         """Every period that some file is known to hold."""
@@ -57,17 +110,20 @@ class Inventory:
         """The content of the table `files`; a file without any period has one row without one."""
         nothing: dict[str | None, int] = {None: 0}
         return [
-            {"file": name, "bytes": size, "modified": modified, "period": period, "rows": rows}
-            for (name, size, modified), periods in sorted(self.held.items())
-            for period, rows in (periods or nothing).items()
-        ]
+            {"file": name, "bytes": size, "modified": modified, "period": period, "rows": rows,
+             "fault": it.fault, "definition": self.definition}
+            for (name, size, modified), it in sorted(self.found.items(), key=lambda item: item[0])
+            for period, rows in (it.periods or nothing).items()
+        ]  # fmt: skip
 
 
-def looked_into(workshop: "Workshop") -> Inventory:
-    """The inventory after every file that was new or changed has been looked into. Caller holds the archive."""
+def looked_into(workshop: "Workshop", *, again: bool = False) -> Inventory:
+    """The inventory after every file that was new or changed has been looked into; with `again` those, too, that could
+    not be looked into before: what keeps a file from being read is not always in the file. Caller holds the archive."""
     inventory = Inventory.read(workshop.lake, workshop.settings, workshop.definition)
-    if inventory.unknown:
+    files = [*inventory.unknown, *(inventory.faulty if again else ())]
+    if files:
         from skyarchive.scanning import scan
 
-        scan(workshop, inventory)
+        scan(workshop, inventory, files)
     return inventory

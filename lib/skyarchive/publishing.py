@@ -38,6 +38,8 @@ class Outcome:
     """Of the refused, those that wait for other periods: a later refresh will compute them."""
     judged_by: dict[str, str] = field(default_factory=dict)
     """Of the refused, the run whose checks failed, where it came to a check."""
+    left_out: list[str] = field(default_factory=list)
+    """Sentences on raw files that nobody can read and that belong to no period as far as is known."""
 
     def refuse(self, periods: Sequence[str], why: str, *, too_early: bool = False) -> None:
         for period in periods:

@@ -101,23 +101,21 @@ def _selected(workshop: Workshop, selection: Selection, steps: Sequence[str]) ->
         return selection.pick(list(workshop.ledger().of("ingest")), workshop.definition)
     began = datetime.now(UTC)
     try:
-        return selection.pick(known_periods(workshop), workshop.definition)
+        inventory = whole_inventory(workshop)
+        if not inventory.periods() and inventory.faulty:
+            raise InputError("\n".join(inventory.untold()))
+        return selection.pick(inventory.periods(), workshop.definition)
     except InputError as error:
         keep_failure(workshop, "ingest", selection.named, began, error)
         raise
 
 
-def known_periods(workshop: Workshop) -> list[str]:
-    """Every period that has raw files."""
-    return _whole_inventory(workshop).periods()
-
-
-def _whole_inventory(workshop: Workshop) -> Inventory:
-    """The inventory with every file looked into that has to be."""
+def whole_inventory(workshop: Workshop) -> Inventory:
+    """The inventory with every file looked into that has to be, and those again that could not be."""
     inventory = Inventory.read(workshop.lake, workshop.settings, workshop.definition)
-    if inventory.unknown:
+    if inventory.unknown or inventory.faulty:
         with workshop.computing():
-            inventory = looked_into(workshop)
+            inventory = looked_into(workshop, again=True)
     return inventory
 
 
@@ -125,8 +123,10 @@ def refresh(workshop: Workshop) -> list[Outcome]:
     """Recompute what is stale or unfinished, in order, one period after the other: a period whose start comes
     out unchanged is no longer stale, so the work stops there by itself."""
     mend_damaged(workshop)
-    _whole_inventory(workshop)
     outcomes: list[Outcome] = []
+    left_out = whole_inventory(workshop).untold()
+    if left_out:
+        outcomes.append(Outcome("ingest", left_out=left_out))
     refused: set[tuple[str, str]] = set()
     while True:
         due = _first_due(workshop, refused)
@@ -140,7 +140,9 @@ def refresh(workshop: Workshop) -> list[Outcome]:
 
 
 def _first_due(workshop: Workshop, refused: set[tuple[str, str]]) -> tuple[str, str] | None:
-    """The first step that has to run again, earliest period first; nothing past one that was refused."""
+    """The first step that has to run again, earliest period first. What is past a refused one starts from it, and
+    waits; but raw files are read for themselves."""
+    waits = False
     for status in period_statuses(workshop.settings, workshop.definition):
         if status.state == "current" or status.steps["ingest"].state == "absent":
             continue
@@ -149,7 +151,10 @@ def _first_due(workshop: Workshop, refused: set[tuple[str, str]]) -> tuple[str, 
             if state == "current":
                 continue
             if (step, status.period) in refused:
-                return None
+                waits = True
+                break
+            if waits and step != "ingest":
+                break
             return step, status.period
     return None
 
@@ -159,8 +164,13 @@ def refusals(outcomes: Sequence[Outcome]) -> list[str]:
     return list(dict.fromkeys(why for outcome in outcomes for why in outcome.refused.values()))
 
 
-def raise_refusals(outcomes: Sequence[Outcome]) -> None:
-    """End as an error if anything was refused: what could be published is."""
-    found = refusals(outcomes)
+def left_out(outcomes: Sequence[Outcome]) -> list[str]:
+    """Every raw file once that was left out, as a sentence."""
+    return list(dict.fromkeys(why for outcome in outcomes for why in outcome.left_out))
+
+
+def raise_refusals(outcomes: Sequence[Outcome], *, with_files: bool = True) -> None:
+    """End as an error if anything was refused, or a raw file left out: what could be published is."""
+    found = refusals(outcomes) + (left_out(outcomes) if with_files else [])
     if found:
         raise SkyarchiveError("\n".join(found))

@@ -35,6 +35,8 @@ _EVERYWHERE = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # Spark has no times as fine as nanoseconds, which pandas writes: as numbers they come to us, who make them times.
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     # Where in Python each column was made, for error messages nobody sees: half the time of building a plan.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Min/max pruning of cached frames forgets that NaN is above every number: `x > 1e308` would find none.
@@ -60,6 +62,7 @@ _SERVING = {
 }
 _CONNECTED = {
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     # We bring no files or classes of our own. Isolated, every session starts Python workers of its own, which import
     # pandas and the kernels before they begin.
     "spark.sql.artifact.isolation.enabled": "false",

@@ -135,6 +135,9 @@ def _ingest_state(definition: Definition, ledger: Ledger, inventory: Inventory, 
     changed = files and published.input_fingerprints["files"] != files_fingerprint(files)
     if changed or {file.name for file in inventory.unknown} & set(published.details["files"]):
         return StepState("stale", "raw files changed since it was ingested")
+    emptied = {file.name for file in inventory.files} & set(published.details["files"])
+    if emptied and not files:
+        return StepState("stale", f"{min(emptied)} changed since it was ingested, and holds no rows of it any more")
     return _definition_state(definition, published)
 
 

@@ -85,7 +85,7 @@ class Tables:
         """Add a few rows to a table that describes the runs, or write it anew. Not a job for Spark: its commit
         takes a second, that of delta-rs some milliseconds."""
         contract = self.contract(table)
-        self._ensure(contract)
+        self._ensure(contract, grows=True)
         schema = pa.schema(Schema.from_json(contract.delta_schema))
         with without_panics(self._settings):
             write_deltalake(
@@ -134,12 +134,14 @@ class Tables:
             )
         return version
 
-    def _ensure(self, contract: TableContract) -> None:
-        """Make the table if it is not there; if it is, its columns must be the contract's."""
+    def _ensure(self, contract: TableContract, *, grows: bool = False) -> None:
+        """Make the table if it is not there; if it is, its columns must be the contract's. One that `grows` may lack
+        columns that can be null: they came later, and the next write adds them."""
         path = self._path(contract.table)
         if contract.table in self._lake.tables(self._definition.name):
             try:
-                contract.compare_types(self._lake.column_types(contract.archive, contract.table))
+                found = self._lake.column_types(contract.archive, contract.table)
+                contract.compare_types(contract.optional | found if grows else found)
             except SchemaError as error:
                 raise SchemaError(
                     f"{error} The table was made under another definition of {contract.archive}: give the new one "

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from boxes import box
 from conftest import Home, make_home
 from skyarchive.archives.generate.dirt import spoil
 from skyarchive.ingesting import ingest_periods
@@ -84,23 +85,6 @@ def test_the_good_rows_go_on_and_none_is_lost(stocks: Home) -> None:
 def test_strange_names_arrive_as_they_are(stocks: Home) -> None:
     tickers = {row["ticker"] for row in rows_of(stocks, "select ticker from stocks.raw where ticker not like 'GOOD%'")}
     assert tickers == {'O\'BRIEN, "Q"', "two\nlines", "ΩΜΕΓΑ 株"}
-
-
-def box(rows: int, **changes: Any) -> pa.Table:
-    """Rows of one game of one season with the columns the definition checks."""
-    columns: dict[str, Any] = {
-        "game_id": pa.array([1] * rows, pa.int32()),
-        "season": pa.array([2010] * rows, pa.int32()),
-        "season_type": pa.array([2] * rows, pa.int32()),
-        "game_date_time": pa.array([1_260_000_000_000_000] * rows, pa.timestamp("us", tz="America/New_York")),
-        "athlete_id": pa.array(range(100, 100 + rows), pa.int32()),
-        "athlete_display_name": pa.array([f'"Q", O\'{n}\n' for n in range(rows)]),
-        "team_id": pa.array([1] * rows, pa.int32()),
-        "minutes": pa.array([30.0] * rows, pa.float64()),
-    }
-    for name in ("field_goals_made", "field_goals_attempted", "rebounds", "assists", "steals", "blocks", "points"):
-        columns[name] = pa.array([5] * rows, pa.int32())
-    return pa.table(columns | changes)
 
 
 def test_bad_box_scores_are_quarantined_with_their_reasons(home: Home, spark: SparkSession) -> None:

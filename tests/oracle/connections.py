@@ -34,7 +34,8 @@ LBL_SERVICES = {
 }
 LBL_FIELDS = (8, 9)  # the ninth, flags, is absent when a connection has none
 STEP, STEPS, SPAN = 100, 864, 1000
-LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+PAST = datetime(datetime.now(UTC).year + 2, 1, 1, tzinfo=UTC).timestamp()
+"""The end of the next year."""
 
 
 class Connection(NamedTuple):
@@ -126,7 +127,7 @@ def _zeek_row(names: list[str], fields: list[str]) -> Row:
     ts = _timestamp(record.get("ts", ""))
     # A record too short to say its protocol may have been tcp: it is refused, not passed over.
     if record.get("proto", "tcp") != "tcp":
-        return Row(ts, None, None)
+        return Row(ts, "ts" if ts is None else None, None)
     if len(fields) != len(names):
         return Row(ts, "fields", None)
     if ts is None:
@@ -174,7 +175,7 @@ def _group(address: str) -> str:
 
 def _timestamp(text: str) -> float | None:
     value = number(text)
-    return value if value is not None and 0 <= value <= LAST_SECOND else None
+    return value if value is not None and 0 <= value < PAST else None
 
 
 def _is_address(text: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from skyarchive.errors import InputError
 from skyarchive.reading import text as reading
 from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
+from skyarchive.reading.text import UNENDED
 
 MISSING = ["-", "?", ""]
 FIELDS = ["ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto", "local_orig", "local_resp"]
@@ -137,6 +138,23 @@ def test_a_second_header_with_other_columns_is_not_read_by_the_first(tmp_path: P
         assert rows_of(path, "proto", "remote")[2] == ("tcp", "9.9.9.0/24", None)
     except InputError as refusal:
         assert "conn.log" in str(refusal)
+
+
+@pytest.mark.parametrize("content", [ZEEK + conn() + conn(), ZEEK + conn() + "1\t2\n", LBL + LBL, LBL + "1 2 3\n"])
+def test_the_last_row_without_a_line_end_is_a_doubt(content: str, tmp_path: Path) -> None:
+    assert rows_of(write(tmp_path, content), "ts")[2][-1] != UNENDED
+    assert rows_of(write(tmp_path, content.removesuffix("\n")), "ts")[2][-1] == UNENDED
+    assert rows_of(write(tmp_path, ZEEK + conn() + "#close"), "ts") == {1: ("1.5", None)}
+
+
+def test_a_header_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="names the column 'ts' twice"):
+        rows_of(write(tmp_path, HEADER.replace("uid", "ts") + conn()))
+
+
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_a_comment_before_the_header_hides_no_row(odd: str, tmp_path: Path) -> None:
+    assert list(rows_of(write(tmp_path, f"#odd{odd}\n" + ZEEK + conn() + conn()), "ts")) == [1, 2]
 
 
 @pytest.mark.parametrize("content", [ZEEK + conn(), LBL])

@@ -1,6 +1,7 @@
 """Raw files: which there are, what they are named for, which are copies, and what is remembered of them."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from skyarchive.errors import InputError
 from skyarchive.inventory import Inventory
 from skyarchive.lake import Lake
 from skyarchive.reading.files import files_fingerprint, raw_files, without_copies
+from skyarchive.reading.raw import inspect
 from skyarchive.settings import Settings
 
 FILES = pa.schema(
@@ -23,6 +25,8 @@ FILES = pa.schema(
         ("modified", pa.int64()),
         ("period", pa.string()),
         ("rows", pa.int64()),
+        ("fault", pa.string()),
+        ("definition", pa.string()),
     ]
 )
 
@@ -65,9 +69,32 @@ def test_hidden_files_folders_and_the_definition_are_no_raw_files(home: Settings
     for name in (".hidden.csv", "_temporary/part.csv", ".git/x.csv", "archive.yaml", "readme.txt", "good.csv"):
         put(home, name)
     (home.raw_folder / "stocks" / "folder.csv").mkdir()
-    (home.raw_folder / "stocks" / "broken.csv").symlink_to("nowhere.csv")
     assert names(home, defined()) == ["good.csv"]
     assert names(home, defined(files="*")) == ["good.csv", "readme.txt"]
+
+
+def test_links_to_files_and_folders_are_followed_and_those_to_nowhere_told(home: Settings, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    for name in ("2004.csv", "deep/2005.csv"):
+        (elsewhere / name).write_text(name)
+    put(home, "2003.csv")
+    folder = home.raw_folder / "stocks"
+    links = {
+        "file.csv": elsewhere / "2004.csv", "folder": elsewhere, "loop": folder, "folder/deep/up": elsewhere,
+        "_hidden": elsewhere, "2006.csv": Path("nowhere"), "2007.csv": Path("2007.csv"),
+    }  # fmt: skip
+    for link, target in links.items():
+        (folder / link).symlink_to(target)
+    found = {file.name: file for file in raw_files(home, defined())}
+    assert sorted(found) == ["2003.csv", "2006.csv", "2007.csv", "file.csv", "folder/2004.csv", "folder/deep/2005.csv"]
+    assert {file.path.resolve() for name, file in found.items() if "4" in name} == {elsewhere / "2004.csv"}
+    for name, target in {"2006.csv": "nowhere", "2007.csv": "2007.csv"}.items():
+        assert found[name].period == name[:4]
+        with pytest.raises(InputError, match=rf"file {name}: is a link to {target}, which leads nowhere; mend it"):
+            inspect(defined(), found[name])
+    kept, copies = without_copies(list(found.values()))
+    assert [copy.name for copy in copies] == ["folder/2004.csv"] and found["2006.csv"] in kept
 
 
 @pytest.mark.parametrize("pattern", ["../tcp/*", "../../*", "../tcp/secret.csv"])
@@ -147,6 +174,13 @@ def inventory(home: Settings) -> Inventory:
     return Inventory.read(Lake(home), home, defined())
 
 
+def remember(home: Settings, found: Inventory) -> None:
+    """As a look into the files writes it."""
+    shutil.rmtree(Path(home.warehouse) / "stocks" / "files", ignore_errors=True)
+    table = Archive(Path(home.warehouse), "stocks").table("files", FILES, partitioned=False)
+    table._write("", found.table_rows(), set(), None)
+
+
 def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None:
     for name in ("y2004.csv", "all.csv", "empty.csv", "copy_2009.csv"):
         put(home, name, "x" if name == "copy_2009.csv" else "")
@@ -156,16 +190,16 @@ def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None
     assert found.periods() == ["2004", "2010"] and [file.name for file in found.copies] == ["copy_2009.csv"]
 
     by_name = {file.name: file for file in found.files}
-    found.held = {by_name["all.csv"].state: {"2005": 3, "2004": 2}, by_name["empty.csv"].state: {}}
-    table = Archive(Path(home.warehouse), "stocks").table("files", FILES, partitioned=False)
+    found.keep(by_name["all.csv"], {"2005": 3, "2004": 2})
+    found.keep(by_name["empty.csv"], {})
     rows = found.table_rows()
     assert sorted((row["file"], row["period"] or "", row["rows"]) for row in rows) == [
         ("all.csv", "2004", 2), ("all.csv", "2005", 3), ("empty.csv", "", 0),
     ]  # fmt: skip
-    table._write("", rows, set(), None)
+    remember(home, found)
 
     again = inventory(home)
-    assert again.held == found.held and again.unknown == []
+    assert again.found == found.found and again.unknown == []
     assert again.periods() == ["2004", "2005", "2010"]
     assert [file.name for file in again.files_of("2004")] == ["all.csv", "y2004.csv"]
     assert again.periods_of(by_name["empty.csv"]) == [] and again.files_of("2009") == []
@@ -174,11 +208,36 @@ def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None
 def test_a_changed_file_has_to_be_looked_into_again(home: Settings) -> None:
     path = put(home, "all.csv", "before")
     found = inventory(home)
-    found.held = {found.files[0].state: {"2004": 1}}
-    Archive(Path(home.warehouse), "stocks").table("files", FILES, partitioned=False)._write(
-        "", found.table_rows(), set(), None
-    )
+    found.keep(found.files[0], {"2004": 1})
+    remember(home, found)
     assert inventory(home).periods() == ["2004"]
     path.write_text("something longer", encoding="utf-8")
-    assert inventory(home).held == {} and inventory(home).periods() == []
+    assert inventory(home).found == {} and inventory(home).periods() == []
     assert [file.name for file in inventory(home).unknown] == ["all.csv"]
+
+
+def test_a_file_that_cannot_be_read_blocks_what_it_held_and_else_nobody(home: Settings) -> None:
+    put(home, "known.csv", "before")
+    put(home, "never.csv", "never")
+    known, never = (found := inventory(home)).files
+    found.keep(known, {"2004": 1, "2005": 2})
+    remember(home, found)
+    put(home, "known.csv", "no longer readable")
+    known, never = (found := inventory(home)).files
+    assert found.unknown == [known, never] and found.periods() == []
+    found.keep_fault(known, "known is damaged.")
+    found.keep_fault(never, "never is damaged.")
+    remember(home, found)
+    again = inventory(home)
+    assert again.unknown == [] and again.periods() == ["2004", "2005"]
+    assert again.faulty == {known: "known is damaged.", never: "never is damaged."}
+    assert [sentence.split(".")[0] for sentence in again.untold()] == ["never is damaged"]
+
+
+def test_under_another_definition_a_file_may_hold_other_periods(home: Settings) -> None:
+    put(home, "all.csv")
+    found = inventory(home)
+    found.keep(found.files[0], {"2004": 1})
+    remember(home, found)
+    by_month = defined().model_copy(update={"period": defined().period.model_copy(update={"by": "month"})})
+    assert Inventory.read(Lake(home), home, by_month).unknown == found.files

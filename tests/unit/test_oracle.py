@@ -335,7 +335,7 @@ def test_tcp_refuses_faulty_tcp_rows_only(tmp_path: Path) -> None:
         conn(5, "10.0.0.5", "8.8.8.8", 65536),  # 5
         conn(5, "10.0.0.5", "8.8.8.8", "-"),  # 6
         conn(5, "10.0.0.5", "8.8.8.8").replace("\t-\t-\n", "\n"),  # 7: two fields short
-        conn("soon", "host", "8.8.8.888", proto="udp"),  # 8: not tcp
+        conn("soon", "host", "8.8.8.888", proto="udp"),  # 8: not tcp, but nowhere
         "1713484805.0\tC1\n",  # 9: too short to tell
     ]
     derived = oracle.tcp([zeek(tmp_path, *lines, head=head)])
@@ -346,6 +346,7 @@ def test_tcp_refuses_faulty_tcp_rows_only(tmp_path: Path) -> None:
         ("2024-04-19", "conn.log", 5, "port"),
         ("2024-04-19", "conn.log", 6, "port"),
         ("2024-04-19", "conn.log", 7, "fields"),
+        ("2024-04-19", "conn.log", 8, "ts"),
         ("2024-04-19", "conn.log", 9, "fields"),
     ]
     assert derived.snapshots["period"].unique().tolist() == ["2024-04-20"]

@@ -1,15 +1,18 @@
 """Every period's state, told from the log and the raw files."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from skyarchive.frequency import Query
+from skyarchive.inventory import Inventory
 from skyarchive.lake import Lake
 from skyarchive.ledger import Ledger
 from skyarchive.looking_back import looked_into
-from skyarchive.status import PeriodStatus, StepState
+from skyarchive.reading.files import files_fingerprint
+from skyarchive.status import PeriodStatus, StepState, _ingest_state
 from world import WINDOW, World
 
 CURRENT = ("current", "")
@@ -188,3 +191,18 @@ def test_a_killed_first_run_is_unfinished(tmp_path: Path) -> None:
 def test_a_period_is_what_keeps_it_from_being_current(ingest: Any, derive: Any, whole: str) -> None:
     steps = {"ingest": StepState(ingest, "one"), "derive": StepState(derive, "two")}
     assert PeriodStatus("nba", "2010", steps).state == whole
+
+
+def test_a_file_that_lost_the_rows_of_a_period_is_told(world: World) -> None:
+    definition = world.definition
+    folder = world.settings.raw_folder / "nba"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "all.parquet").write_text("of two seasons")
+    inventory = Inventory.read(Lake(world.settings), world.settings, definition)
+    (file,) = [file for file in inventory.files if file.name == "all.parquet"]
+    inputs = {"files": files_fingerprint([file]), "definition": definition.fingerprint("ingest")}
+    published = SimpleNamespace(step="ingest", input_fingerprints=inputs, details={"files": ["all.parquet"]})
+    ledger: Any = SimpleNamespace(of=lambda step: {"1990": published})
+    for held, state in (({"1990": 1}, "current"), ({"1991": 1}, "stale")):
+        inventory.keep(file, held)
+        assert _ingest_state(definition, ledger, inventory, "1990").state == state

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skyarchive.errors import InputError
 from skyarchive.reading import text as reading
-from skyarchive.reading.text import NOT_UTF8, csv_layout, first_lines, read_text
+from skyarchive.reading.text import NOT_UTF8, UNENDED, csv_layout, first_lines, read_text
 
 Row = tuple[Any, ...]
 SHORT = "1 fields instead of 2"
@@ -40,7 +40,13 @@ def read(folder: Path, content: bytes | str) -> dict[int, Row]:
     ("content", "rows"),
     [
         ("a,b\n1,2\n3,4\n", {1: ("1", "2"), 2: ("3", "4")}),
-        ("a,b\n1,2\n3,4", {1: ("1", "2"), 2: ("3", "4")}),
+        ("a,b\n1,2\n3,4", {1: ("1", "2"), 2: ("3", "4", UNENDED)}),
+        ("a,b\n1,2\n3", {1: ("1", "2"), 2: ("3", UNENDED)}),
+        ("a,b\n1\n2,3", {1: ("1", SHORT), 2: ("2", "3", UNENDED)}),
+        (b"a,b\n1,2\n3,\xc3", {1: ("1", "2"), 2: ("3", "\ufffd", UNENDED)}),
+        ('a,b\n1,2\n3,"4"', {1: ("1", "2"), 2: ("3", "4", UNENDED)}),
+        ("a,b\r1,2\r", {1: ("1", "2")}),
+        ("a\x0bc,b\n1,2\n", {1: ("1", "2")}),
         ("a,b\r\n1,2\r\n3\r\n5,6\r\n", {1: ("1", "2"), 2: ("3", SHORT), 3: ("5", "6")}),
         ("a,b\n1,2\n\n3\n\n5,6\n7\n", {1: ("1", "2"), 2: ("3", SHORT), 3: ("5", "6"), 4: ("7", SHORT)}),
         ("a,b\n1,2,3\n4,5\n", {1: ("1,2,3", "3 fields instead of 2"), 2: ("4", "5")}),
@@ -71,9 +77,15 @@ def test_the_columns_are_the_headers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("", "x.csv is empty"), ("\n \r\n", "x.csv is empty"), ("a,b,a\n1,2,3\n", "names the column 'a' twice")],
+    [
+        ("", "x.csv is empty"),
+        ("\n \r\n", "x.csv is empty"),
+        ("a,b,a\n1,2,3\n", "names the column 'a' twice"),
+        ('a,"b\n1,2\n3,"4"\n', 'x.csv: the header cannot be read .*: a,"b'),
+        ("a,b\n1,2\n".encode("utf-16"), "x.csv is UTF-16 text"),
+    ],
 )
-def test_a_file_without_a_use_is_refused_by_name(content: str, words: str, tmp_path: Path) -> None:
+def test_a_file_without_a_use_is_refused_by_name(content: str | bytes, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=words):
         read(tmp_path, content)
 
@@ -110,6 +122,19 @@ def test_numbers_hold_over_real_blocks(tmp_path: Path) -> None:
     assert batches[-1].texts is not None and batches[-1].texts.to_pylist() == [str(n) for n in sorted(bad)]
     for batch in batches[:-1]:
         assert batch.columns["a"].to_pylist() == [str(n) for n in batch.rows]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 100])
+def test_the_last_row_without_a_line_end_is_a_doubt_in_any_block(
+    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_BLOCK_BYTES", SMALL_BLOCK)
+    for last in ("5,6", "5"):
+        whole = read(tmp_path, "a,b\n" + "1,2\n" * rows + last + "\n")
+        cut = read(tmp_path, "a,b\n" + "1,2\n" * rows + last)
+        assert list(whole) == list(cut) == list(range(1, rows + 2))
+        assert cut.pop(rows + 1)[-1] == UNENDED != whole.pop(rows + 1)[-1]
+        assert cut == whole
 
 
 def varied(count: int) -> bytes:

@@ -102,17 +102,20 @@ def _say_nothing_there(settings: Settings, archive: str | None, catalog: Catalog
 
 
 def _say_unknown(settings: Settings, definition: Definition) -> bool:
-    """Tells of raw files of which it is not known what they hold; whether there are any."""
+    """Tells of raw files of which it is not known what they hold, or that nobody can read; whether there are any."""
     from skyarchive.inventory import Inventory
     from skyarchive.lake import Lake
 
-    unknown = Inventory.read(Lake(settings), settings, definition).unknown
+    inventory = Inventory.read(Lake(settings), settings, definition)
+    for sentence in inventory.untold():
+        message(sentence)
+    unknown = inventory.unknown
     if unknown:
         message(
             f"{definition.name}: {counted(len(unknown), 'raw file is', 'raw files are')} new or changed and not looked "
             f"into yet ({unknown[0].name}{' ...' if len(unknown) > 1 else ''}); run or refresh does."
         )
-    return bool(unknown)
+    return bool(unknown or inventory.untold())
 
 
 def docs(

@@ -4,28 +4,34 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset, Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowSkipException
 
 from skyarchive.catalog import Catalog
-from skyarchive.errors import LockError, MachineError, SkyarchiveError, SparkError
+from skyarchive.errors import InputError, LockError, MachineError, SkyarchiveError, SparkError
 from skyarchive.names import checked_period
 from skyarchive.orchestration.naming import SPARK_CONNECTION, ingest_id
 from skyarchive.settings import Settings, load_settings
 from skyarchive.wording import counted
 from skyarchive.workshop import Workshop
 
+if TYPE_CHECKING:
+    from skyarchive.publishing import Outcome
+
 
 def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Asset]) -> dict[str, Any]:
     """Runs a step for the run's period and tells the outlets of it."""
-    from skyarchive.running import known_periods, raise_refusals, refusals, run_steps
+    from skyarchive.running import refusals, run_steps, whole_inventory
     from skyarchive.selection import Selection
 
     period = period_of(context)
     with _explained(), _workshop(archive) as workshop:
-        if step == "ingest" and period not in known_periods(workshop):
+        if step == "ingest" and period not in (inventory := whole_inventory(workshop)).periods():
+            if inventory.untold():
+                first = f"{archive} {period} may be in a file that cannot be read:"
+                raise InputError("\n".join([first, *inventory.untold()]))
             raise AirflowSkipException(
                 f"{archive} has no raw file for {period} in {workshop.settings.raw_folder / archive} yet. When it is "
                 f"there, clear this task, or run: skyarchive backfill {archive} --periods {period}"
@@ -33,7 +39,7 @@ def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Ass
         outcomes = run_steps(workshop, Selection(period), [step])
         if any(period in outcome.too_early for outcome in outcomes):
             raise AirflowSkipException(f"{'; '.join(refusals(outcomes))}. When the others are there, refresh does it.")
-        raise_refusals(outcomes)
+        _raise_refusals(workshop, outcomes)
         published = workshop.ledger().of(step)[period]
     for outlet in outlets:
         context["outlet_events"][outlet].add_partitions(period)
@@ -48,7 +54,7 @@ def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Ass
 
 def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
     """Computes again what became stale, unless more is to come: then the last run does it for all."""
-    from skyarchive.running import raise_refusals, refresh
+    from skyarchive.running import refresh
 
     waiting = context["ti"].get_dr_count(dag_id=ingest_id(archive), states=["queued", "running"])
     if waiting:
@@ -58,8 +64,17 @@ def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
         )
     with _explained(), _workshop(archive) as workshop:
         outcomes = refresh(workshop)
-        raise_refusals(outcomes)
+        _raise_refusals(workshop, outcomes)
     return [f"{outcome.step} {period}" for outcome in outcomes for period in outcome.published]
+
+
+def _raise_refusals(workshop: Workshop, outcomes: "list[Outcome]") -> None:
+    """A raw file that belongs to no period as far as is known must not fail the task of one."""
+    from skyarchive.running import left_out, raise_refusals
+
+    for sentence in left_out(outcomes):
+        workshop.progress.say(sentence)
+    raise_refusals(outcomes, with_files=False)
 
 
 def maintain_tables(archive: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from skyarchive.errors import InputError
 from skyarchive.reading.addresses import remote_groups
-from skyarchive.reading.text import Batch, Layout, first_lines, read_text
+from skyarchive.reading.text import Batch, Layout, assert_named_once, first_lines, read_text
 
 ZEEK = "zeek"
 LBL = "lbl"
@@ -25,12 +25,12 @@ def conn_layout(path: Path) -> Layout:
     lines = first_lines(path)
     for number, line in enumerate(lines, start=1):
         if line.startswith(_FIELDS):
-            return _zeek([name.removeprefix("id.") for name in line.split("\t")[1:]], number)
+            return _zeek(path, [name.removeprefix("id.") for name in line.split("\t")[1:]], number)
         if line.startswith("#") or not line.strip():
             continue
         names = line.split("\t")
         if "ts" in names:
-            return _zeek([name.removeprefix("id.") for name in names], number)
+            return _zeek(path, [name.removeprefix("id.") for name in names], number)
         if _looks_like_lbl(line):
             return _LBL_LINE
     raise InputError(
@@ -39,7 +39,8 @@ def conn_layout(path: Path) -> Layout:
     )
 
 
-def _zeek(columns: list[str], header_lines: int) -> Layout:
+def _zeek(path: Path, columns: list[str], header_lines: int) -> Layout:
+    assert_named_once(path, columns)
     return Layout(columns, "\t", header_lines, quote=False, comment="#", header=_FIELDS)
 
 
@@ -103,11 +104,14 @@ def _lbl_batches(batch: Batch, missing: pa.Array) -> Iterator[Batch]:
     }
     keep = shaped.to_numpy(zero_copy_only=False)
     nowhere = pc.is_in(columns["resp_h"], missing)
-    faults = pc.if_else(nowhere, "resp_h is missing", batch.faults.filter(shaped))
+    faults = pc.coalesce(
+        batch.faults.filter(shaped), pc.if_else(nowhere, "resp_h is missing", pa.scalar(None, pa.string()))
+    )
     yield Batch(batch.rows[keep], columns, faults)
     if not keep.all():
         bad = pc.invert(shaped)
         reasons = pc.binary_join_element_wise(
             pc.cast(counts.filter(bad), pa.string()), pa.scalar("fields instead of 8 or 9"), " "
         )
+        reasons = pc.coalesce(batch.faults.filter(bad), reasons)
         yield Batch(batch.rows[~keep], {}, reasons, batch.columns["line"].filter(bad))

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from skyarchive.names import PERIOD
 from skyarchive.settings import Settings
 
 _ENDS = 1 << 14
+_HIDDEN = (".", "_")
 
 
 @dataclass(frozen=True)
@@ -35,31 +37,56 @@ class RawFile:
 
 
 def raw_files(settings: Settings, definition: Definition) -> list[RawFile]:
-    """The archive's raw files in the order of their names; hidden ones and its definition are none."""
+    """The archive's raw files in the order of their names; hidden ones and its definition are none. Links are followed,
+    to files and to folders alike; one that leads nowhere stands for a file that cannot be read."""
     folder = (settings.raw_folder / definition.name).resolve()
     if not folder.is_dir():
         return []
-    for _ in os.walk(folder, onerror=_raise):
-        pass  # `rglob` passes over folders that it may not read
-    found = [path for path in folder.rglob(definition.source.files) if _is_raw(path, folder, definition)]
+    pattern = definition.source.files
+    found = {path for below in _folders(folder) for path in below.glob(pattern) if _is_raw(path, folder, definition)}
     return [_raw_file(path, folder, definition) for path in sorted(found)]
 
 
-def _raise(error: OSError) -> None:
-    raise error
+def _folders(folder: Path) -> Iterator[Path]:
+    """The folder and all that are not hidden below it. A link back to a folder that it is below is not followed again:
+    it has nothing new."""
+    above = {folder: {folder}}
+    for text, names, _ in os.walk(folder, followlinks=True, onerror=_not_listed):
+        path = Path(text)
+        yield path
+        parents = above.pop(path)
+        for name in list(names):
+            real = (path / name).resolve()
+            if name.startswith(_HIDDEN) or real in parents:
+                names.remove(name)
+            else:
+                above[path / name] = parents | {real}
+
+
+def _not_listed(error: OSError) -> None:
+    raise InputError(f"{error.filename}: the folder cannot be read ({error.strerror}); raw files may be in it.")
 
 
 def _is_raw(path: Path, folder: Path, definition: Definition) -> bool:
     parts = path.relative_to(folder).parts
-    if any(part.startswith((".", "_")) for part in parts):
+    if any(part.startswith(_HIDDEN) for part in parts) or path.name == RAW_DEFINITION:
         return False
+    if leads_nowhere(path):
+        return True
     if definition.source.format == "delta":
         return (path / "_delta_log").is_dir()
-    return path.is_file() and path.name != RAW_DEFINITION
+    return path.is_file()
+
+
+def leads_nowhere(path: Path) -> bool:
+    """Whether it is a link without an end."""
+    return path.is_symlink() and not path.exists()
 
 
 def _raw_file(path: Path, folder: Path, definition: Definition) -> RawFile:
-    if path.is_dir():
+    if leads_nowhere(path):
+        stat = path.lstat()
+    elif path.is_dir():
         # A Delta table changes exactly when its log grows; its newest log entry stands for it.
         newest = max((path / "_delta_log").glob("*.json"), key=lambda entry: entry.name, default=None)
         stat = newest.stat() if newest else path.stat()

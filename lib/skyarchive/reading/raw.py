@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from deltalake.exceptions import DeltaError
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from skyarchive.definition import NUMERIC_TYPES, Definition
+from skyarchive.definition import Definition
 from skyarchive.errors import InputError
 from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
-from skyarchive.reading.files import RawFile
+from skyarchive.reading.files import RawFile, leads_nowhere
+from skyarchive.reading.native import assert_fits, delta_schema, parquet_schema, read_native_rows
 from skyarchive.reading.text import Batch, csv_layout, read_text
 
 TEXT_FORMATS = frozenset({"csv", "conn_log"})
@@ -22,6 +24,9 @@ TEXT_FORMATS = frozenset({"csv", "conn_log"})
 def inspect(definition: Definition, file: RawFile) -> pa.Schema | None:
     """Refuse a file whose columns are not the definition's; the schema it has, if it is no text."""
     try:
+        if leads_nowhere(file.path):
+            target = file.path.readlink()
+            raise InputError(f"is a link to {target}, which leads nowhere; mend it or take it away.")
         return _INSPECT[definition.source.format](definition, file)
     except InputError as error:
         raise InputError(f"{definition.name}, file {file.name}: {error}") from error
@@ -29,7 +34,7 @@ def inspect(definition: Definition, file: RawFile) -> pa.Schema | None:
         raise InputError(
             f"{definition.name}, file {file.name}: permission denied. Give this user the right to read it."
         ) from error
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, DeltaError) as error:
         raise InputError(
             f"{definition.name}, file {file.name}: cannot be read, it seems truncated or damaged "
             f"({_first_line(error)}); fetch it again."
@@ -45,17 +50,13 @@ def _inspect_conn_log(definition: Definition, file: RawFile) -> None:
 
 
 def _inspect_parquet(definition: Definition, file: RawFile) -> pa.Schema:
-    import pyarrow.parquet as pq
-
     if file.bytes == 0:
         raise InputError("is empty; remove it or fetch it again.")
-    return _checked_schema(definition, pq.read_schema(file.path))
+    return _checked_schema(definition, parquet_schema(file.path))
 
 
 def _inspect_delta(definition: Definition, file: RawFile) -> pa.Schema:
-    from deltalake import DeltaTable
-
-    return _checked_schema(definition, pa.schema(DeltaTable(str(file.path)).schema().to_arrow()))
+    return _checked_schema(definition, delta_schema(file.path))
 
 
 _INSPECT = {
@@ -77,71 +78,25 @@ def _check_columns(definition: Definition, found: list[str]) -> None:
 
 def _checked_schema(definition: Definition, schema: pa.Schema) -> pa.Schema:
     _check_columns(definition, schema.names)
-    for name, column in definition.columns.items():
-        if name in schema.names and not _fits(column.type, schema.field(name).type):
-            raise InputError(f"the column {name} is {schema.field(name).type}, must be {column.type}; was it retyped?")
+    assert_fits(definition, schema)
     return schema
-
-
-def _fits(declared: str, found: pa.DataType) -> bool:
-    if pa.types.is_dictionary(found):
-        found = found.value_type
-    if pa.types.is_null(found):
-        return True
-    if declared in NUMERIC_TYPES:
-        return pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_decimal(found)
-    if declared in ("date", "timestamp"):
-        return pa.types.is_date(found) or pa.types.is_timestamp(found)
-    if declared == "boolean":
-        return pa.types.is_boolean(found)
-    return pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
 
 
 def read_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
     """Every row of the files with its number; a column a file lacks is null, one the definition lacks is left."""
-    schemas = [(file, inspect(definition, file)) for file in files]
+    schemas = {file: inspect(definition, file) for file in files}
     if definition.source.format in TEXT_FORMATS:
         return _read_text_rows(spark, definition, files)
     groups: dict[str, list[RawFile]] = {}
-    for file, schema in schemas:
+    for file, schema in schemas.items():
         assert schema is not None
         key = str(file.path) if definition.source.format == "delta" else schema.remove_metadata().to_string()
         groups.setdefault(key, []).append(file)
-    frames = [_read_native_rows(spark, definition, group) for group in groups.values()]
+    frames = [read_native_rows(spark, definition, group, schemas[group[0]]) for group in groups.values()]
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.unionByName(frame, allowMissingColumns=True)
     return whole
-
-
-def _read_native_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:
-    """Files of one schema, or one Delta table."""
-    delta = definition.source.format == "delta"
-    paths = [str(file.path) for file in files]
-    frame = spark.read.format("delta").load(paths[0]) if delta else spark.read.parquet(*paths)
-    present = [name for name in definition.columns if name in frame.columns]
-    path = F.expr("url_decode(replace(_metadata.file_path, '+', '%2B'))")
-    file = F.substring_index(path, f"{_raw_folder(files[0])}/", -1).alias("file")
-    nothing = F.lit(None).cast("string")
-    if delta:  # which does not number the rows of its files: they are in the order they are read in
-        rows = frame.select(file, F.monotonically_increasing_id().alias("_place"), *present)
-        number = F.row_number().over(Window.partitionBy("file").orderBy("_place")).cast("bigint")
-        source: Column = F.lit(files[0].name)
-    else:
-        rows = frame.select(file, (F.col("_metadata.row_index") + 1).alias("_place"), *present)
-        number, source = F.col("_place"), F.col("file")
-    return rows.select(
-        source.alias("_source"),
-        "file",
-        number.alias("row"),
-        nothing.alias("_fault"),
-        nothing.alias("_text"),
-        *present,
-    )
-
-
-def _raw_folder(file: RawFile) -> str:
-    return str(file.path).removesuffix(f"/{file.name}")
 
 
 def _read_text_rows(spark: SparkSession, definition: Definition, files: list[RawFile]) -> DataFrame:

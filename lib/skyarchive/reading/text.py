@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +18,20 @@ from skyarchive.errors import InputError
 
 _BLOCK_BYTES = 4 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LINE_END = re.compile("\r\n|\n|\r")
+"""As the parser ends lines: Python's own splitlines knows more, and would count others than it."""
 _UNREADABLE = "\uffff"
 """Stands for bytes that are no text until the row is marked: a noncharacter, which no text holds."""
+_SHOWN = 200
+"""Characters of a header that an error shows."""
 _NO_ROWS = ("Empty CSV file", "Could not skip initial")
 """What the parser says when nothing comes after the header."""
 _MARKED = "skyarchive.marked"
 codecs.register_error(_MARKED, lambda error: (_UNREADABLE, error.end))  # type: ignore[attr-defined]
 NOT_UTF8 = "the row is not UTF-8 text"
+UNENDED = "the file does not end with a line end: this row may be cut off; add one if it is whole"
+_LINE_ENDS = (b"\n", b"\r")
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,8 @@ class _Utf8(io.RawIOBase):
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(_MARKED)
         self._ready = b""
+        self.last = b"\n"
+        """The last byte so far."""
 
     def readable(self) -> bool:
         return True
@@ -93,6 +103,7 @@ class _Utf8(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             chunk = self._stream.read(_BLOCK_BYTES)
+            self.last = chunk[-1:] or self.last
             self._ready = self._decoder.decode(chunk, final=not chunk).encode()
             if not chunk:
                 break
@@ -112,7 +123,9 @@ def first_lines(path: Path, at_most: int = 64) -> list[str]:
     """The first lines of a file, for telling its layout."""
     with open_text(path) as stream:
         head = stream.read(1 << 16)
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    if head.startswith(_UTF16):
+        raise InputError(f"{path.name} is UTF-16 text, must be UTF-8; convert it (iconv -f UTF-16 -t UTF-8).")
+    lines = _LINE_END.split(head.decode("utf-8-sig", errors="replace"))
     if not any(line.strip() for line in lines):
         raise InputError(f"{path.name} is empty; remove it or fetch it again.")
     return lines[:at_most]
@@ -122,31 +135,49 @@ def csv_layout(path: Path, delimiter: str) -> Layout:
     """A csv file with one header line."""
     lines = first_lines(path)
     blank = next(n for n, line in enumerate(lines) if line.strip())
-    names = [name.strip() for name in next(csv.reader(lines[blank:], delimiter=delimiter))]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{path.name}: the header names the column {twice!r} twice.")
+    try:
+        names = [name.strip() for name in next(csv.reader([lines[blank]], delimiter=delimiter, strict=True))]
+    except csv.Error as error:
+        raise InputError(f"{path.name}: the header cannot be read ({error}): {lines[blank][:_SHOWN]}") from error
+    assert_named_once(path, names)
     return Layout(names, delimiter, skip_lines=blank + 1)
+
+
+def assert_named_once(path: Path, columns: list[str]) -> None:
+    """Refuse a header that names a column twice."""
+    if len(set(columns)) != len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise InputError(f"{path.name}: the header names the column {twice!r} twice.")
 
 
 def read_text(path: Path, layout: Layout) -> Iterator[Batch]:
     """Batches of the well-shaped rows; last, one of the misshapen rows."""
     misshapen = _Misshapen(layout)
     with open_text(path) as stream:
+        bytes_read = _Utf8(stream)
         passed = layout.skip_lines
-        for block in _blocks(stream, layout, misshapen):
+        # The last block is told from the others when the next one does not come.
+        waiting: tuple[pa.RecordBatch, np.ndarray] | None = None
+        for block in _blocks(bytes_read, layout, misshapen):
             if misshapen.other_headers:
                 raise InputError(f"{path.name} holds a second header with other columns; split it into two files.")
+            if waiting is not None:
+                yield _batch(layout, *waiting, misshapen)
             numbers = _numbers_after(passed, block.num_rows, misshapen)
             passed = int(numbers[-1]) if len(numbers) else passed
-            block, numbers = _without_comments(layout, block, numbers, misshapen)
-            yield _batch(layout, block, _record_numbers(numbers, layout, misshapen))
+            waiting = _without_comments(layout, block, numbers, misshapen)
+        unended = None if bytes_read.last in _LINE_ENDS else max((passed, *misshapen.numbers, *misshapen.comments))
+        if waiting is not None:
+            yield _batch(layout, *waiting, misshapen, unended)
     if misshapen.numbers:
         numbers = _record_numbers(np.array(misshapen.numbers, np.int64), layout, misshapen)
-        yield Batch(numbers, {}, pa.array(misshapen.reasons), pa.array(misshapen.texts))
+        reasons = [
+            UNENDED if n == unended else why for n, why in zip(misshapen.numbers, misshapen.reasons, strict=True)
+        ]
+        yield Batch(numbers, {}, pa.array(reasons), pa.array(misshapen.texts))
 
 
-def _blocks(stream: pa.NativeFile, layout: Layout, misshapen: _Misshapen) -> Iterator[pa.RecordBatch]:
+def _blocks(source: _Utf8, layout: Layout, misshapen: _Misshapen) -> Iterator[pa.RecordBatch]:
     """The parser's record batches. Its own words for a broken file tell a user nothing."""
     reading = pa.csv.ReadOptions(
         use_threads=False, block_size=_BLOCK_BYTES, column_names=layout.columns, skip_rows=layout.skip_lines
@@ -159,9 +190,9 @@ def _blocks(stream: pa.NativeFile, layout: Layout, misshapen: _Misshapen) -> Ite
     )
     texts = dict.fromkeys(layout.columns, pa.string())
     converting = pa.csv.ConvertOptions(column_types=texts, strings_can_be_null=False, check_utf8=False)
-    source = pa.PythonFile(io.BufferedReader(_Utf8(stream), _BLOCK_BYTES), mode="r")
+    lines = pa.PythonFile(io.BufferedReader(source, _BLOCK_BYTES), mode="r")
     try:
-        yield from pa.csv.open_csv(source, reading, parsing, converting)
+        yield from pa.csv.open_csv(lines, reading, parsing, converting)
     except pa.ArrowInvalid as error:
         if any(words in str(error) for words in _NO_ROWS):
             return
@@ -197,7 +228,9 @@ def _record_numbers(physical: np.ndarray, layout: Layout, misshapen: _Misshapen)
     return physical - layout.skip_lines - np.searchsorted(comments, physical)
 
 
-def _batch(layout: Layout, block: pa.RecordBatch, numbers: np.ndarray) -> Batch:
+def _batch(
+    layout: Layout, block: pa.RecordBatch, numbers: np.ndarray, misshapen: _Misshapen, unended: int | None = None
+) -> Batch:
     faults = pa.nulls(block.num_rows, pa.string())
     columns = dict(zip(layout.columns, block.columns, strict=True))
     for name, values in columns.items():
@@ -205,4 +238,6 @@ def _batch(layout: Layout, block: pa.RecordBatch, numbers: np.ndarray) -> Batch:
         if pc.any(unreadable).as_py():
             faults = pc.if_else(unreadable, NOT_UTF8, faults)
             columns[name] = pc.replace_substring(values, _UNREADABLE, "\ufffd")
-    return Batch(numbers, columns, faults)
+    if unended is not None:
+        faults = pc.if_else(pa.array(numbers == unended), UNENDED, faults)
+    return Batch(_record_numbers(numbers, layout, misshapen), columns, faults)

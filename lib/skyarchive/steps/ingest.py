@@ -3,13 +3,16 @@
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from skyarchive.definition import NUMERIC_TYPES, Definition, Period
+from skyarchive.bounds import NUMERIC_TYPES
 from skyarchive.definition import Column as ColumnSpec
+from skyarchive.definition import Definition, Period
 from skyarchive.derivation import YEARS
 from skyarchive.names import PERIOD
 from skyarchive.reading.files import RawFile
+from skyarchive.steps.judging import judged_column
 
-_DATE_LENGTH = len("2014-06-15")
+_LAST_DAY = 253402214400
+"""9999-12-31 in seconds since 1970: it ends in a year that has no date."""
 DUPLICATE = "is there twice; the first stays"
 
 
@@ -56,73 +59,28 @@ def with_missing_as_null(rows: DataFrame, definition: Definition) -> DataFrame:
 
 
 def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame:
-    """Each column in its declared type, and `_faults`: an array of the columns' reasons, nulls where fine."""
+    """Each column in its declared type, `_faults`: an array of the columns' reasons, nulls where fine, and
+    `_place_fault`: the reason of the column that gives the period."""
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
-    judged = {name: _judge(name, spec, types[name]) for name, spec in definition.columns.items()}
+    judged = {name: judged_column(name, spec, types[name]) for name, spec in definition.columns.items()}
     others = [F.col(c) for c in rows.columns if c not in definition.columns]
     typed = [value.alias(name) for name, (value, _) in judged.items()]
     reasons = [reason for _, reason in judged.values() if reason is not None]
     faults = F.array(*reasons) if reasons else F.array().cast("array<string>")
-    return rows.select(*others, *typed, faults.alias("_faults"))
-
-
-def _judge(name: str, spec: ColumnSpec, found: str) -> tuple[Column, Column | None]:
-    """A column's typed value, and the expression of what is wrong with it (None if nothing can be)."""
-    value = F.col(name)
-    if found == spec.type and not spec.checked:
-        return value, None
-    if spec.type in NUMERIC_TYPES:
-        typed, reason = _judge_number(name, spec, value, found)
-    elif spec.type in ("date", "timestamp"):
-        typed = value.try_cast(spec.type)
-        if found == "string" and spec.type == "date":  # else '2014' would be New Year's Day
-            typed = F.when(F.length(F.trim(value)) == _DATE_LENGTH, typed)
-        reason = F.when(value.isNotNull() & typed.isNull(), f"{name} is not a {spec.type}")
-    else:
-        typed = value.try_cast(spec.type)
-        reason = F.when(value.isNotNull() & typed.isNull(), f"{name} is not a {spec.type}")
-    if not spec.checked:
-        return typed, None
-    if spec.required:
-        reason = F.when(value.isNull(), f"{name} is missing").otherwise(reason)
-    return typed, reason
-
-
-def _judge_number(name: str, spec: ColumnSpec, value: Column, found: str) -> tuple[Column, Column]:
-    readable = F.when(~_is_java_number(value), value) if found == "string" else value
-    number = readable.try_cast("double")
-    typed = number if spec.type == "double" else readable.try_cast(spec.type)
-    reason = F.when(value.isNotNull() & number.isNull(), f"{name} is not a number")
-    reason = reason.when(F.isnan(number), f"{name} is NaN")
-    reason = reason.when(F.abs(number) == float("inf"), f"{name} is infinite")
-    if spec.min is not None:
-        below = f"{name} is negative" if spec.min == 0 else f"{name} is below {spec.min:g}"
-        reason = reason.when(number < spec.min, below)
-    if spec.max is not None:
-        reason = reason.when(number > spec.max, f"{name} is above {spec.max:g}")
-    if spec.type != "double":
-        whole = (number == F.floor(number)) & typed.isNotNull()
-        reason = reason.when(number.isNotNull() & ~whole, f"{name} is not a whole number")
-    return typed, reason
-
-
-def _is_java_number(text: Column) -> Column:
-    """Numbers only Java knows (12d, 12f, 0x1p3), which Spark's cast would take; plain functions, not a regular
-    expression, because this runs on every value."""
-    lower = F.lower(F.trim(text))
-    suffix = lower.endswith("d") | (lower.endswith("f") & ~lower.endswith("inf"))
-    return suffix | lower.contains("x")
+    place_fault = judged[definition.period.column][1]
+    place_fault = F.lit(None).cast("string") if place_fault is None else place_fault
+    return rows.select(*others, *typed, faults.alias("_faults"), place_fault.alias("_place_fault"))
 
 
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`_own_period`: the period a row belongs to by its content, null if that cannot be read."""
+    """`_own_period`: the period a row belongs to by its content, null if that cannot be read or believed."""
     spec = definition.columns[definition.period.column]
     period = _period_of(F.col(definition.period.column), definition.period, spec)
     if definition.period.by == "value" and spec.type == "string":
         period = F.when(period.rlike(f"^{PERIOD.pattern}$"), period)
     else:  # others are names, unless they begin with a sign
         period = F.when(F.ascii(period) >= ord("0"), period)
-    return rows.withColumn("_own_period", period)
+    return rows.withColumn("_own_period", F.when(F.col("_place_fault").isNull(), period))
 
 
 def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
@@ -132,13 +90,14 @@ def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
         return F.format_string("%05d", F.floor(value / F.lit(period.size)).cast("bigint"))
     formats = {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}
     if spec.type in NUMERIC_TYPES:
-        in_range = (value >= 0) & (value < 253402300800)
+        in_range = (value >= 0) & (value < _LAST_DAY)
         value = F.timestamp_seconds(F.when(in_range, value))
     return F.when(F.year(value).between(*YEARS), F.date_format(value, formats[period.by]))
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
-    """`period` and `_reason`; of several reasons the first one counts."""
+    """`period` and `_reason`; of several reasons the first one counts. Rows that are not checked must have their
+    place, too: an accepted row without a period would be nowhere, and in a wrong one nobody would look for it."""
     rules = [F.when(F.expr(rule.when), rule.reason) for rule in definition.refuse]
     first_fault = F.element_at(F.filter("_faults", lambda fault: fault.isNotNull()), 1)
     has_fault = F.exists("_faults", lambda fault: fault.isNotNull())
@@ -147,10 +106,10 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
         F.col("_named").isNotNull() & (F.col("_own_period") != F.col("_named")),
         F.concat(F.lit("belongs to period "), "_own_period", F.lit(", but the file is named for "), "_named"),
     )
-    checks = F.coalesce(F.when(has_fault, first_fault), *rules, unreadable, elsewhere)
+    checks = F.coalesce(F.when(has_fault, first_fault), *rules)
     if definition.check_only:
         checks = F.when(F.expr(definition.check_only), checks)
-    reason = F.coalesce("_fault", checks)
+    reason = F.coalesce("_fault", checks, "_place_fault", unreadable, elsewhere)
     return rows.select(
         "_source",
         "file",
@@ -161,6 +120,31 @@ def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
         *definition.columns,
         *(name for name in sorted(definition.derive.reader_columns) if name in rows.columns),
     )
+
+
+def placed_rows(rows: DataFrame, definition: Definition, holds: DataFrame) -> DataFrame:
+    """Each row in a period that its file holds, with `_unplaced` for those that are only there because it is the
+    file's first. `holds` has each `_source` with the periods `_held`, in order."""
+    known = F.coalesce(F.array_contains("_held", F.col("period")), F.lit(False))
+    missed = F.concat(
+        F.lit("belongs to period "), "period", F.lit(", which its file did not hold when it was looked into")
+    )
+    return refused_where(rows.join(F.broadcast(holds), "_source"), definition, ~known, missed).select(
+        *(c for c in rows.columns if c != "period"),
+        F.when(known, F.col("period")).otherwise(F.col("_held")[0]).alias("period"),
+        (~known).alias("_unplaced"),
+    )
+
+
+def refused_where(rows: DataFrame, definition: Definition, condition: Column, reason: Column) -> DataFrame:
+    """The rows with the reason set for those that meet the condition and were accepted so far."""
+    record = F.to_json(F.struct(*definition.columns), {"ignoreNullFields": "false"})
+    now = F.col("_reason").isNull() & condition
+    changed = {
+        "_reason": F.when(now, reason).otherwise(F.col("_reason")),
+        "_record": F.when(now, record).otherwise(F.col("_record")),
+    }
+    return rows.select(*(changed[c].alias(c) if c in changed else F.col(c) for c in rows.columns))
 
 
 def repeated_records(rows: DataFrame, definition: Definition) -> DataFrame:
@@ -179,14 +163,9 @@ def with_repeats_refused(rows: DataFrame, repeated: DataFrame, definition: Defin
     for key in keys:
         same = same & F.col(key).eqNullSafe(F.col(f"_{key}"))
     again = (F.col("file") != F.col("_file")) | (F.col("row") != F.col("_row"))
-    reason = f"{' and '.join(definition.record_key)} {DUPLICATE}"
-    record = F.to_json(F.struct(*definition.columns), {"ignoreNullFields": "false"})
+    reason = F.lit(f"{' and '.join(definition.record_key)} {DUPLICATE}")
     marked = rows.join(F.broadcast(repeated), same, "left")
-    changed = {
-        "_reason": F.coalesce("_reason", F.when(again, reason)),
-        "_record": F.coalesce("_record", F.when(again, record)),
-    }
-    return marked.select(*(changed[c].alias(c) if c in changed else F.col(c) for c in rows.columns))
+    return refused_where(marked, definition, again, reason).select(*rows.columns)
 
 
 def named_frame(spark: SparkSession, files: list[RawFile]) -> DataFrame:
