@@ -23,10 +23,11 @@ test: lint ## lint, then all tests
 	wait $$others; others=$$?; cat "$$log"; rm "$$log"; \
 	[ $$spark = 0 ] && [ $$others = 0 ]
 
-lint: setup ## ruff, mypy, and hadolint for the image
+lint: setup ## ruff, mypy, who may import whom, and hadolint for the image
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check --quiet dags jobs lib tests
 	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy lib $(sort $(dir $(wildcard jobs/*.py dags/*.py)))
 
 bench: setup ## measure the steps on generated data

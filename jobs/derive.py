@@ -1,6 +1,6 @@
 """Derive periods of an archive: spark-submit --jars "$(skyarchive jars)" jobs/derive.py nba --periods 2014"""
 
-from skyarchive.submitting import submit
+from skyarchive.commands.submitting import submit
 
 if __name__ == "__main__":
     submit("derive")

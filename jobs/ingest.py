@@ -1,6 +1,6 @@
 """Ingest periods of an archive: spark-submit --jars "$(skyarchive jars)" jobs/ingest.py nba --periods 2014"""
 
-from skyarchive.submitting import submit
+from skyarchive.commands.submitting import submit
 
 if __name__ == "__main__":
     submit("ingest")

@@ -1,6 +1,6 @@
 """Compute periods' skylines: spark-submit --jars "$(skyarchive jars)" jobs/skyline.py nba --periods 2014"""
 
-from skyarchive.submitting import submit
+from skyarchive.commands.submitting import submit
 
 if __name__ == "__main__":
     submit("skyline")

@@ -13,11 +13,12 @@ import pyarrow as pa
 from delta_log import Archive, run
 from oracle import skylines as oracle
 from places import PLACES
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
-from skyarchive.frequent_questions import FrequentQuestions
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
+from skyarchive.pipeline.look import NOTHING
 from skyarchive.settings import Settings
-from skyarchive.status import NOTHING
+from skyarchive.steps.frequent.questions import FrequentQuestions
+from skyarchive.steps.skyline.questions import SkylineQuestions
 from world import SCHEMA as RUNS
 
 Place = tuple[float, float] | None
@@ -66,8 +67,8 @@ class Chronicle:
     def definition(self) -> Definition:
         return Catalog(self.settings).get("places")
 
-    def ask(self) -> FrequentQuestions:
-        return FrequentQuestions(self.settings, self.definition)
+    def ask(self) -> "Asked":
+        return Asked(self.settings, self.definition)
 
     def tell(self, steps: Sequence[Step]) -> None:
         """What happened, from now on: nothing of it is derived yet."""
@@ -157,6 +158,10 @@ class Chronicle:
         row: dict[str, Any] = {name: json.dumps(value) for name, value in texts.items()}
         row |= {"run_id": run_id, "step": step, "code_version": "0.1.0", "started": self.clock, "seconds": 1.0}
         self.runs.append(period, [row | {"rows_in": 1, "rows_out": 1}], run(run_id, step, period))
+
+
+class Asked(SkylineQuestions, FrequentQuestions):
+    """All that can be asked of skylines, in one."""
 
 
 def _coordinates(place: Place) -> dict[str, float | None]:

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from places import PLACES, write_places
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.catalog import Catalog
+from skyarchive.answers.options import Verbosity
 from skyarchive.cli import main
-from skyarchive.commands.options import Verbosity
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.selection import Selection
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.pipeline.running import run_steps
+from skyarchive.pipeline.session import SHORT_LIVED_JVM, build_session
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.progress import Progress
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
-from skyarchive.session import SHORT_LIVED_JVM, build_session
 from skyarchive.settings import Settings
-from skyarchive.workshop import Workshop
 
 SHORT_LIVED = {"JDK_JAVA_OPTIONS": SHORT_LIVED_JVM}
 """Environment of a JVM that ends soon: it must not compile as thoroughly as hours of work deserve."""
@@ -117,7 +117,7 @@ def points(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     home = make_home(tmp_path_factory.mktemp("points"))
     home.generate("synthetic", objects=50, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
     workshop = home.workshop("synthetic")
-    run_steps(workshop, Selection("00000..00001"), workshop.definition.steps)
+    run_steps(workshop, Selection("00000..00001"), workshop.steps)
     return home.folder
 
 
@@ -139,9 +139,16 @@ def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Hom
     home.settings = replace(home.settings, archives=str(definitions))
     write_places(home.raw / "places")
     workshop = home.workshop("places")
-    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
-    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.definition.steps)
+    outcomes = run_steps(workshop, Selection(), workshop.steps)
+    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.steps)
     return home
+
+
+def as_frame(workshop: Workshop, table: str, rows: list[dict[str, Any]]) -> DataFrame:
+    """Rows, perhaps none, as a frame with the table's columns."""
+    columns = workshop.tables.contract(table).columns
+    schema = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    return workshop.spark.createDataFrame([tuple(row[name] for name in columns) for row in rows], schema)
 
 
 def as_settings(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deployment import free_port
-from skyarchive.connecting import assert_server_there
 from skyarchive.errors import SparkError
 from skyarchive.orchestration.spark_server import new_token, start_server
+from skyarchive.pipeline.connecting import assert_server_there
 from skyarchive.settings import Settings
 
 _UP = 120.0

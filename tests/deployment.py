@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyspark
 
-from skyarchive.archives.generate import GenerateOptions, generate
+from skyarchive.generators import GenerateOptions, generate
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.settings import load_settings
 

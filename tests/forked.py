@@ -9,8 +9,9 @@ from typing import TextIO
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([
-    "pyspark.sql.connect.session", "skyarchive.cli", "skyarchive.ingesting", "skyarchive.deriving",
-    "skyarchive.skylining", "skyarchive.frequenting", "skyarchive.recording", "skyarchive.quality_gx",
+    "pyspark.sql.connect.session", "skyarchive.cli", "skyarchive.quality.gx", "skyarchive.steps.ingest.body",
+    "skyarchive.steps.derive.body", "skyarchive.steps.skyline.body", "skyarchive.steps.frequent.body",
+    "skyarchive.steps.external.body",
 ])  # fmt: skip
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 
 from delta_log import RUNS, Archive, SparkTable, run
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
-from skyarchive.frequency import Query
-from skyarchive.lake import Lake
-from skyarchive.ledger import Ledger
-from skyarchive.looking_back import frequent_inputs
-from skyarchive.reading.files import files_fingerprint, raw_files
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.frequent import Query
+from skyarchive.definition.model import Definition
+from skyarchive.pipeline.look import NOTHING, Look
+from skyarchive.pipeline.status import PeriodStatus, period_statuses
+from skyarchive.pipeline.step import names_of, step_named
 from skyarchive.settings import Settings
-from skyarchive.status import NOTHING, PeriodStatus, period_statuses
+from skyarchive.steps.ingest.reading.files import files_fingerprint, raw_files
+from skyarchive.store.ledger import Ledger, Publication
 
 SCHEMA = pa.schema([*RUNS, *((name, pa.string()) for name in ("input_fingerprints", "output_fingerprints", "details"))])
 TABLE = pa.schema([("period", pa.string()), ("x", pa.int64())])
@@ -42,6 +42,8 @@ class World:
         self.tables = {name: archive.table(name, TABLE) for name in ("raw", "updates", "skyline", "frequent")}
         self.clock = datetime(2026, 1, 1, tzinfo=UTC)
         self.ends: dict[str, str] = {}
+        self.ledger = Ledger("nba", {}, {})
+        """What was published so far."""
 
     def put(self, period: str, content: str = "") -> None:
         path = self.settings.raw_folder / "nba" / NAMED.format(period)
@@ -57,13 +59,16 @@ class World:
         return table.replace(period, [{"x": 1}], run("killed", step, period))
 
     def ingest(self, period: str, content: str = "rows") -> None:
+        outputs = {"raw": content} | {f"raw.{column}": content for column in self.definition.columns}
+        self.publish_ingested(period, outputs)
+
+    def publish_ingested(self, period: str, outputs: dict[str, str]) -> None:
         files = [file for file in raw_files(self.settings, self.definition) if file.period == period]
-        self._publish("ingest", period, {"raw": self.commit("ingest", period)}, {"files": files_fingerprint(files)},
-                      {"raw": content})  # fmt: skip
-        self.ends[f"raw {period}"] = content
+        inputs = {"files": files_fingerprint(files)}
+        self._publish("ingest", period, {"raw": self.commit("ingest", period)}, inputs, outputs)
 
     def derive(self, period: str, before: str | None = None, end: str | None = None, updates: str = "") -> None:
-        starts = {"raw": self.ends[f"raw {period}"], "carry": self.ends[before] if before else NOTHING}
+        starts = {"carry": self.ends[before] if before else NOTHING}
         self.ends[period] = end or f"end of {period}"
         outputs = {"updates": updates, "snapshots": "", "carry": self.ends[period]}
         self._publish("derive", period, {"updates": self.commit("derive", period)}, starts, outputs)
@@ -75,20 +80,27 @@ class World:
         self._publish("skyline", period, {"skyline": self.commit("skyline", period)}, inputs, {"skyline": content})
 
     def frequent(self, period: str) -> None:
-        inputs = frequent_inputs(self.definition, Ledger.read(Lake(self.settings), "nba"), period)
-        self._publish("frequent", period, {"frequent": self.commit("frequent", period)}, inputs, {"frequent": ""})
+        self._publish("frequent", period, {"frequent": self.commit("frequent", period)}, {}, {"frequent": ""})
 
     def _publish(
         self, step: str, period: str, versions: dict[str, int], inputs: dict[str, str], outputs: dict[str, str]
     ) -> None:
         self.clock += timedelta(minutes=1)
-        inputs = inputs | {"definition": self.definition.fingerprint(step)}
-        texts = {"output_versions": versions, "input_versions": {}, "parameters": {},
+        if step in names_of(self.definition):
+            inputs = Look(self.definition, self.ledger).inputs(step_named(step), period) | inputs
+        texts: dict[str, Any] = {"output_versions": versions, "input_versions": {}, "parameters": {},
                  "details": {"snapshots": SNAPSHOTS, "files": []},
                  "input_fingerprints": inputs, "output_fingerprints": outputs}  # fmt: skip
         row: dict[str, Any] = {name: json.dumps(value) for name, value in texts.items()}
-        row |= {"run_id": f"run {self.clock}", "step": step, "code_version": "0.1.0", "started": self.clock}
-        row |= {"rows_in": 100, "rows_out": 90, "seconds": 1.0}
+        told: dict[str, Any] = {
+            "run_id": f"run {self.clock}",
+            "step": step,
+            "code_version": "0.1.0",
+            "started": self.clock,
+        }
+        told |= {"rows_in": 100, "rows_out": 90, "seconds": 1.0}
+        row |= told
+        self.ledger.by_step.setdefault(step, {})[period] = Publication(period=period, **told, **texts)
         self.runs.append(period, [row], run(row["run_id"], step, period))
 
     def all(self) -> dict[str, PeriodStatus]:

@@ -2,14 +2,17 @@
 
 import os
 import sys
+from importlib import import_module
 
 import typer
 
 from skyarchive import __version__
-from skyarchive.commands import ask, frequent, look, make, records, show, state, upkeep, watch, work
-from skyarchive.commands.options import VerboseOption, Verbosity
+from skyarchive.answers.options import VerboseOption, Verbosity
+from skyarchive.commands import look, make, show, state, upkeep, work
 from skyarchive.errors import SkyarchiveError
+from skyarchive.pipeline.step import all_steps
 from skyarchive.settings import load_settings
+from skyarchive.studies import commands as studies
 
 app = typer.Typer(
     help="The historical archive of who was unbeaten, when, and for how long.",
@@ -18,7 +21,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (make, work, state, ask, frequent, records, watch, look, show, upkeep):
+_OF_STEPS = [import_module(step.commands) for step in all_steps() if step.commands]
+for commands in (make, work, state, *_OF_STEPS, studies, look, show, upkeep):
     commands.register(app)
 
 
@@ -61,7 +65,7 @@ def main() -> None:
 
 
 def _sentence(error: BaseException) -> str:
-    from skyarchive.failures import meaning
+    from skyarchive.pipeline.failures import meaning
 
     settings = load_settings()
     known = meaning(error, settings)

@@ -11,22 +11,23 @@ from pathlib import Path
 
 from rich.console import Console
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.catalog import Catalog
+from skyarchive.answers.output import render
+from skyarchive.answers.questions import Answer
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.frequent import asked_query
 from skyarchive.errors import SettingError
-from skyarchive.frequency import asked_query
-from skyarchive.frequent_questions import FrequentQuestions
-from skyarchive.lake import Lake
+from skyarchive.generators import GenerateOptions, generate
 from skyarchive.orchestration.backfilling import Outcome, Request, run_backfill
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
-from skyarchive.output import render
-from skyarchive.pictures import draw_reigns
+from skyarchive.pipeline.session import SHORT_LIVED_JVM
+from skyarchive.pipeline.status import period_statuses
 from skyarchive.progress import Progress
-from skyarchive.questions import Answer
-from skyarchive.session import SHORT_LIVED_JVM
 from skyarchive.settings import Settings, load_settings
-from skyarchive.status import period_statuses
+from skyarchive.steps.frequent.questions import FrequentQuestions
+from skyarchive.steps.skyline.pictures import draw_reigns
+from skyarchive.steps.skyline.questions import SkylineQuestions
+from skyarchive.store.lake import Lake
 
 _MARK = ".made-by-skyarchive-demo"
 _PERIODS = {
@@ -86,13 +87,17 @@ def run_demo(folder: Path) -> None:
     columns = ["archive", "period", "state", *statuses[0].counts, "why"]
     render(columns, [(s.archive, s.period, s.state, *s.counts.values(), s.why) for s in statuses], "table")
     _headline(console, "5. Questions")
-    questions = FrequentQuestions(settings, Catalog(settings).get("nba"))
+    nba = Catalog(settings).get("nba")
+    questions, often = SkylineQuestions(settings, nba), FrequentQuestions(settings, nba)
     longest = questions.reigns(10)
     at_the_end = questions.changes("2014-03-15", "2014-07-01")
     for title, answer in (
         ("Which players were unbeaten longest?", Answer(longest.columns, longest.rows[:5])),
         ("Who replaced whom at the end of the last season?", at_the_end),
-        ("Who was unbeaten after at least 80 % of the last 200 games?", questions.frequent_at(_OFTEN, None)),
+        (
+            "Who was unbeaten after at least 80 % of the last 200 games?",
+            often.frequent_at(_OFTEN, None),
+        ),
     ):
         console.print(f"\n[bold]{title}[/bold]")
         render(answer.columns, answer.rows, "table")

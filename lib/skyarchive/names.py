@@ -9,16 +9,6 @@ IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,126}")
 PERIOD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}")
 
-STEPS = ("ingest", "derive", "skyline")
-"""Every archive's, in their order: from raw files to the update log, and on to who was unbeaten."""
-FURTHER_STEPS: tuple[str, ...] = ("frequent", "external")
-"""Those that an archive's definition asks for, by a field of the same name; they come after the others."""
-
-TABLES = (
-    "raw", "snapshots", "updates", "objects", "carry", "quarantine",
-    "skyline", "frequent", "external", "monitoring", "runs", "quality", "files", "refusals",
-)  # fmt: skip
-
 
 def checked_archive(name: str) -> str:
     """The name itself, if it can be a folder and a schema."""
@@ -51,14 +41,6 @@ def each_once(names: list[str]) -> list[str]:
     if twice:
         raise ValueError(f"{twice[0]!r} is there twice")
     return names
-
-
-def split_table(qualified: str) -> tuple[str, str]:
-    """'nba.updates' as ('nba', 'updates')."""
-    archive, dot, table = qualified.partition(".")
-    if not dot or table not in TABLES:
-        raise SettingError(f"{qualified!r} is not a table: write ARCHIVE.TABLE with a table of {', '.join(TABLES)}.")
-    return checked_archive(archive), table
 
 
 def sql_text(value: str) -> str:

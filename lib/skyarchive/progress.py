@@ -77,6 +77,11 @@ _CONSOLE = Console(stderr=True, highlight=False, soft_wrap=True)
 _SPINNER = _Spinner()
 
 
+def message(sentence: str) -> None:
+    """A remark beside the answer."""
+    print(sentence, file=sys.stderr)
+
+
 class Progress:
     """Says what is going on to whoever waits. Answers never go here: stdout is theirs."""
 

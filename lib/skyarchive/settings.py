@@ -115,6 +115,8 @@ def _from_toml(path: Path) -> dict[str, Any]:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} is not valid TOML: {error}.") from error
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror}. Give this user the right to it.") from error
     allowed = {field.name for field in fields(Settings)}
     unknown = sorted(set(content) - allowed)
     if unknown:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.steps.external.workers import Question, reduced
+from skyarchive.dataframes.workers import Question, reduced
+from skyarchive.kernels.points.preferences import checked_preferences
 
 BATCH_ROWS, PAYLOAD = 2_500, 4_000
 """Batches of about 10 MB; and bytes of a row beside what it is compared by."""

@@ -27,9 +27,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from skyarchive import register_sql, skyline
-from skyarchive.session import build_session
+from skyarchive.dataframes.unbeaten import Plan
+from skyarchive.pipeline.session import build_session
 from skyarchive.settings import Settings
-from skyarchive.steps.external import Plan
 
 REPEATS = 3
 """Of each, after as many that do not count: the JVM compiles what it runs often."""

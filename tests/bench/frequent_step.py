@@ -14,22 +14,22 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
-from skyarchive.frequency import Query, asked_query
-from skyarchive.frequenting import STEP, frequent_periods
+from skyarchive.answers.intervals import Span
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.frequent import Query, asked_query
+from skyarchive.definition.model import Definition
+from skyarchive.definition.selection import Selection
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.pipeline.running import run_step, run_steps
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.progress import Progress
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
 from skyarchive.settings import Settings
-from skyarchive.skylining import skyline_periods
-from skyarchive.steps.frequent import Span, with_frequent_intervals
-from skyarchive.workshop import Workshop
+from skyarchive.steps.frequent.buckets import with_frequent_intervals
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "nba"
 QUERIES = [asked_query("0.8", 1000), asked_query("1", 1000), asked_query("0.5", 2500), asked_query("0.9", 100)]
 REPEATS = 2
+STEP = "frequent"
 
 
 def everywhere(members: DataFrame, snapshots: DataFrame) -> DataFrame:
@@ -71,8 +71,8 @@ def compare_steps(workshop: Workshop) -> Iterator[dict[str, Any]]:
     periods = sorted(workshop.ledger().of("skyline"))
     seconds: dict[str, list[float]] = {"skyline": [], STEP: []}
     for _ in range(REPEATS + 1):  # the first round warms up
-        for step, run in (("skyline", skyline_periods), (STEP, frequent_periods)):
-            assert run(workshop, periods).published == periods
+        for step in ("skyline", STEP):
+            assert run_step(workshop, step, periods).published == periods
             seconds[step].append(workshop.ledger().of(step)[periods[0]].seconds)
     best = {name: min(values[1:]) for name, values in seconds.items()}
     yield _row("four queries", "the step that computed the skylines", "< 1", best[STEP], best["skyline"])

@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.selection import Selection
 from skyarchive.kernels.compiling import entry_point
+from skyarchive.pipeline.running import run_steps
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.progress import Progress
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
 from skyarchive.settings import Settings
-from skyarchive.update_logs import read_update_log
-from skyarchive.workshop import Workshop
+from skyarchive.studies.update_logs import read_update_log
 
 SEED = 1
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data"

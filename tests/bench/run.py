@@ -22,14 +22,14 @@ import monitoring
 import scheduled_run
 import skyline_step
 
-from skyarchive.archives.generate import GenerateOptions, default_periods, generate
-from skyarchive.catalog import Catalog
-from skyarchive.ledger import Publication
-from skyarchive.output import render
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
+from skyarchive.answers.output import render
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.selection import Selection
+from skyarchive.generators import GenerateOptions, default_periods, generate
+from skyarchive.pipeline.running import run_steps
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.settings import Settings
-from skyarchive.workshop import Workshop
+from skyarchive.store.ledger import Publication
 
 RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results.json"
 # The first archive also pays for Spark's start and warm-up, so a small one goes first and is not reported.
@@ -49,9 +49,9 @@ def measure(folder: Path, archive: str, options: dict[str, Any]) -> list[dict[st
     generate(archive, settings.raw_folder / archive, asked)
     workshop = Workshop(settings, Catalog(settings).get(archive))
     for period in asked.periods or default_periods(archive, asked):
-        run_steps(workshop, Selection(period), workshop.definition.steps)
+        run_steps(workshop, Selection(period), workshop.steps)
     ledger = workshop.ledger()
-    return [_row(archive, step, list(ledger.of(step).values())) for step in workshop.definition.steps]
+    return [_row(archive, step, list(ledger.of(step).values())) for step in workshop.steps]
 
 
 def _row(archive: str, step: str, runs: list[Publication]) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.catalog import Catalog
-from skyarchive.lake import Lake
+from skyarchive.definition.catalog import Catalog
+from skyarchive.generators import GenerateOptions, generate
 from skyarchive.orchestration.backfilling import Request, run_backfill
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.progress import Progress
 from skyarchive.settings import load_settings
+from skyarchive.store.lake import Lake
 
 ARCHIVE = "nba"
 WARM_UP = ["2010", "2011", "2012"]

@@ -13,10 +13,10 @@ from deltalake import write_deltalake
 from kernel_logs import synthetic
 from pyspark.sql import SparkSession
 
-from skyarchive.definition import Attribute
-from skyarchive.session import build_session
+from skyarchive.definition.model import Attribute
+from skyarchive.pipeline.session import build_session
 from skyarchive.settings import Settings
-from skyarchive.steps.skyline import Compute, Log, Part, clipped, cut, membership, part_intervals
+from skyarchive.steps.skyline.intervals import Compute, Log, Part, clipped, cut, membership, part_intervals
 
 PERIOD = "00000"
 PART = 2_000_000

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from conftest import SHORT_LIVED
-from skyarchive.lake import Lake
 from skyarchive.orchestration.local_airflow import MARK, LocalAirflow
 from skyarchive.orchestration.processes import processes_with
 from skyarchive.settings import Settings
+from skyarchive.store.lake import Lake
 
 SHOPS = """
 name: shops

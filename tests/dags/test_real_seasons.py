@@ -10,9 +10,9 @@ import pytest
 
 from conftest import SHARED
 from dags.conftest import Place, Webhook
-from skyarchive.lake import Lake
 from skyarchive.orchestration.local_airflow import LocalAirflow
 from skyarchive.settings import Settings
+from skyarchive.store.lake import Lake
 
 SEASONS = "2002..2014"
 RESULTS = (

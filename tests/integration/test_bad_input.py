@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from boxes import box
 from conftest import Home, make_home
-from skyarchive.archives.generate.dirt import spoil
-from skyarchive.ingesting import ingest_periods
+from skyarchive.generators.dirt import spoil
+from skyarchive.pipeline.running import run_step
 
 HEADER = "date,ticker,open,high,low,close,volume"
 GOOD = "2004-01-05,GOOD{n},10,11,9,10.5,1000"
@@ -162,7 +162,7 @@ def ingested(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> H
     home = make_home(tmp_path_factory.mktemp("ingested"))
     for archive, period in {(archive, period) for archive, period, _, _ in FILE_FAULTS}:
         home.generate(archive, period, size=0.05)
-        assert ingest_periods(home.workshop(archive), [period]).published == [period]
+        assert run_step(home.workshop(archive), "ingest", [period]).published == [period]
     return home
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Home
-from skyarchive.log_files import LogFiles
+from skyarchive.store.log_files import LogFiles
 
 TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
 DAMAGED = [("updates", "refresh"), ("carry", "run"), ("raw", "refresh"), ("quarantine", "refresh"),

@@ -9,13 +9,11 @@ from pyspark.sql import SparkSession
 
 import oracle
 from conftest import SHARED, Home
-from skyarchive.deriving import derive_periods
-from skyarchive.ingesting import ingest_periods
+from skyarchive.answers.positions import directions
+from skyarchive.definition.selection import Selection
 from skyarchive.kernels.timeline import skyline_intervals
-from skyarchive.positions import directions
-from skyarchive.recording import external_periods
-from skyarchive.running import refresh, run_steps
-from skyarchive.selection import Selection
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step, run_steps
 
 ORACLES = {"nba": oracle.nba, "stocks": oracle.stocks, "tcp": oracle.tcp}
 CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
@@ -99,8 +97,8 @@ def test_later_periods_may_come_first(home: Home, spark: SparkSession) -> None:
     files = home.generate("nba", "2009", "2010", seed=3, dirt=0.02)
     workshop = home.workshop("nba")
     for season in ("2010", "2009"):
-        assert ingest_periods(workshop, [season]).published == [season]
-        assert derive_periods(workshop, [season]).published == [season]
+        assert run_step(workshop, "ingest", [season]).published == [season]
+        assert run_step(workshop, "derive", [season]).published == [season]
     mended = [(outcome.step, outcome.published) for outcome in refresh(workshop)]
     assert ("derive", ["2010"]) in mended, "what was derived before its predecessor is stale"
     assert_equals_oracle(home, "nba", ORACLES["nba"](files))
@@ -116,8 +114,8 @@ def test_deriver_equals_oracle(home: Home, spark: SparkSession, archive: str) ->
     (ingested,) = run_steps(workshop, Selection(), ["ingest"])
     known = ingested.published
     for half in (known[: len(known) // 2], known[len(known) // 2 :]):  # the second starts from what the first left
-        assert derive_periods(workshop, half).published == half
-        assert external_periods(workshop, half).published == half
+        assert run_step(workshop, "derive", half).published == half
+        assert run_step(workshop, "external", half).published == half
     assert_equals_oracle(home, archive, ORACLES[archive](files))
     assert_external(home, archive)
     assert len(contents(home, archive)["updates"]) > 50
@@ -138,8 +136,8 @@ def test_real_data_equals_oracle(home: Home, spark: SparkSession, archive: str, 
         pytest.skip("the real archives are not here")
     home.copy_raw(archive, found)
     workshop = home.workshop(archive)
-    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
-    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.definition.steps)
+    outcomes = run_steps(workshop, Selection(), workshop.steps)
+    assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.steps)
     assert_equals_oracle(home, archive, ORACLES[archive](found))
     assert_skylines(home, archive)
     assert_external(home, archive)

@@ -9,8 +9,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from conftest import Home
-from skyarchive.expression_grammar import FUNCTIONS, columns_in
-from skyarchive.expression_tokens import ExpressionError
+from skyarchive.definition.expression_grammar import FUNCTIONS, columns_in
+from skyarchive.definition.expression_tokens import ExpressionError
 
 pytestmark = pytest.mark.spark
 

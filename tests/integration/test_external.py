@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conftest import Home, as_settings, make_home
 from oracle import records as oracle
-from skyarchive import recording
-from skyarchive.definition import Definition
-from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.record_checks import Answers, judge
-from skyarchive.recording import external_periods
-from skyarchive.running import refresh, run_steps
-from skyarchive.selection import Selection
+from skyarchive.definition.model import Definition
+from skyarchive.definition.selection import Selection
+from skyarchive.kernels.points.preferences import checked_preferences
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step, run_steps
+from skyarchive.steps.external import body as recording
+from skyarchive.steps.external.checks import Answers, judge
 from skyarchive.steps.external.records import records
 
 SHOPS = """
@@ -84,7 +84,7 @@ def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home
     for seed, year in enumerate(YEARS):
         write_year(home.raw / "shops", year, seed)
     workshop = home.workshop("shops")
-    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
+    outcomes = run_steps(workshop, Selection(), workshop.steps)
     assert [outcome.refused for outcome in outcomes] == [{}] * 4
     return home
 
@@ -148,9 +148,9 @@ def test_groups_of_several_columns_are_never_taken_for_each_other(spark: SparkSe
 
 def test_year_by_year_and_by_passes_give_the_same(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     before = table(shops)
-    assert external_periods(shops.workshop("shops"), ["2002"]).published == ["2002"]
-    monkeypatch.setattr(recording, "_plan", lambda *rest: "passes")
-    assert external_periods(shops.workshop("shops"), ["2003"]).published == ["2003"]
+    assert run_step(shops.workshop("shops"), "external", ["2002"]).published == ["2002"]
+    monkeypatch.setattr(recording, "chosen_plan", lambda *rest: "passes")
+    assert run_step(shops.workshop("shops"), "external", ["2003"]).published == ["2003"]
     assert table(shops) == before
     assert refresh(shops.workshop("shops")) == []
 
@@ -188,7 +188,7 @@ def test_what_comes_before_is_computed_first(shops: Home, monkeypatch: pytest.Mo
     shutil.rmtree(shops.folder / "warehouse")
     workshop = shops.workshop("shops")
     run_steps(workshop, Selection(), ["ingest"])
-    assert external_periods(workshop, ["2002"]).published == ["2001", "2002"]
+    assert run_step(workshop, "external", ["2002"]).published == ["2001", "2002"]
     assert table(shops) == [row for row in truth(shops) if row[0] < "2003"]
     # Names come with `derive`, which has not run: objects stand for themselves.
     as_settings(monkeypatch, shops)
@@ -198,14 +198,14 @@ def test_what_comes_before_is_computed_first(shops: Home, monkeypatch: pytest.Mo
     path.write_text(SHOPS.replace("    per_day:", "    sales: {better: higher}\n    per_day:"))
     answer = shops.command("external", "shops")
     assert answer.code == 1 and "was made under another definition, without sales: give the new one" in answer.err
-    assert "is not ingested" in external_periods(workshop, ["2009"]).refused["2009"]
+    assert "is not ingested" in run_step(workshop, "external", ["2009"]).refused["2009"]
 
 
 def test_a_wrong_answer_is_never_published(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     before = table(shops)
     right = recording.unbeaten_so_far
     monkeypatch.setattr(recording, "unbeaten_so_far", lambda *rest: right(*rest).where("row % 3 <> 0"))
-    outcome = external_periods(shops.workshop("shops"), ["2002"])
+    outcome = run_step(shops.workshop("shops"), "external", ["2002"])
     assert outcome.published == []
     assert "audited records outside the answer are beaten by one in it" in outcome.refused["2002"]
     assert "misjudged:" in outcome.refused["2002"]

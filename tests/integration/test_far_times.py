@@ -69,6 +69,7 @@ def test_the_last_day_of_connections_ends_in_a_year_that_cannot_be_told(home: Ho
     header = "ts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\n"
     (home.raw / "tcp" / "conn.log").write_text(header + row.format(253402300700) + row.format(1_700_000_000))
     answer = home.command("run", "tcp", "--steps", "ingest,derive")
+    print(answer.err)
     assert answer.code == 1 and "tcp: derive published 2023-11-14." in answer.err
     assert (
         "tcp 9999-12-31: no time between the years 1 and 9999" in answer.err and "in 1 of 864 snapshots" in answer.err

@@ -7,22 +7,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from conftest import SHARED, Home, as_settings, make_home
+from conftest import SHARED, Home, as_frame, as_settings, make_home
 from oracle import frequency as oracle
 from places import PERIODS, PLACES, Rows, rows, truth
-from skyarchive import frequenting
-from skyarchive.frequency import asked_query
-from skyarchive.frequent_checks import judge
-from skyarchive.frequent_questions import FrequentQuestions
-from skyarchive.frequenting import frequent_periods
-from skyarchive.running import refresh, run_steps
-from skyarchive.selection import Selection
-from skyarchive.status import PeriodStatus, period_statuses
-from skyarchive.steps.frequent import Span
+from skyarchive.answers.intervals import Span
+from skyarchive.definition.frequent import asked_query
+from skyarchive.definition.selection import Selection
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step, run_steps
+from skyarchive.pipeline.status import PeriodStatus, period_statuses
+from skyarchive.steps.frequent import body as frequenting
+from skyarchive.steps.frequent.checks import judge
+from skyarchive.steps.frequent.questions import FrequentQuestions
 
 QUERIES = [("1", 3), ("0.7", 10), ("0.3", 25), ("0.35", 32)]
 FIGURES = ("period", "overlapping", "outside", "unasked", "audited", "wrong", "wrong_start")
@@ -50,7 +49,7 @@ def test_the_table_is_what_the_definition_gives(places: Home) -> None:
 def test_periods_apart_and_in_any_order_give_the_same(places: Home) -> None:
     before = table(places)
     for periods in (["00003"], ["00000", "00002"]):
-        assert frequent_periods(places.workshop("places"), periods).published == periods
+        assert run_step(places.workshop("places"), "frequent", periods).published == periods
     assert table(places) == before
     assert refresh(places.workshop("places")) == []
 
@@ -59,7 +58,7 @@ def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.Mon
     before = table(places)
     right = frequenting.with_frequent_intervals
     monkeypatch.setattr(frequenting, "with_frequent_intervals", lambda *rest: right(*rest).where("window_size <> 25"))
-    outcome = frequent_periods(places.workshop("places"), ["00002"])
+    outcome = run_step(places.workshop("places"), "frequent", ["00002"])
     assert outcome.published == [] and not outcome.too_early
     assert "brute force counts" in outcome.refused["00002"] and "of 25)" in outcome.refused["00002"]
     assert table(places) == before
@@ -73,13 +72,11 @@ def _judged(home: Home, change: Any) -> dict[str, Any]:
     period = PERIODS[1]
     (own,) = rows(home, f"select min(snapshot) a, max(snapshot) b from places.snapshots where period = '{period}'")
     right = rows(home, f"select * from places.frequent where period = '{period}' order by all")
-    schema = pa.schema([*pa.Table.from_pylist(right).schema]).set(1, pa.field("theta", pa.decimal128(9, 6)))
-    wrong = change([dict(row) for row in right])
-    found = judge(
-        workshop.lake, "places", workshop.ledger().versions, workshop.definition.frequent,
-        [Span(period, own["a"], own["b"])], PERIODS, pa.Table.from_pylist(wrong, schema),
-    )  # fmt: skip
-    return dict(zip(FIGURES, found.rows[0], strict=True))
+    found = as_frame(workshop, "frequent", change([dict(row) for row in right]))
+    tables = workshop.lake.readings("places", {"skyline": workshop.ledger().versions["skyline"]}, PERIODS)
+    spans = [Span(period, own["a"], own["b"])]
+    figures = judge("places", tables, workshop.definition.frequent, spans, found).rows[0]
+    return dict(zip(FIGURES, figures, strict=True))
 
 
 def _split(intervals: Rows) -> Rows:
@@ -126,7 +123,7 @@ def test_a_correction_goes_as_far_as_windows_reach_and_early_steps_wait(places: 
     workshop = home.workshop("places")
     run_steps(workshop, Selection(), ["ingest"])
     run_steps(workshop, Selection("00001"), ["derive"])
-    early = frequent_periods(workshop, ["00001", "00002", "00003"])
+    early = run_step(workshop, "frequent", ["00001", "00002", "00003"])
     assert early.published == ["00003"] and early.too_early == {"00001", "00002"}
     assert "has skylines of updates that have changed" in early.refused["00001"]
     assert "00002 looks back into 00001, which has skylines of updates" in early.refused["00002"]

@@ -14,7 +14,7 @@ from conftest import SHORT_LIVED, Home
 
 DIES = """
 import os, signal, sys
-from skyarchive.tables import Tables
+from skyarchive.store.tables import Tables
 moment, fatal = sys.argv.pop(1), sys.argv.pop(1)
 
 def mortal(write):
@@ -81,7 +81,7 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
 def test_an_interrupt_while_spark_starts_leaves_no_jvm(tmp_path: Path) -> None:
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # not as the shell left it
-        "from skyarchive.session import build_session; from skyarchive.settings import load_settings\n"
+        "from skyarchive.pipeline.session import build_session; from skyarchive.settings import load_settings\n"
         "build_session(load_settings())"
     )
     settings = {"SKYARCHIVE_WAREHOUSE": str(tmp_path)}

@@ -7,8 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from skyarchive.definition import Column
-from skyarchive.steps.judging import judged_column
+from skyarchive.definition.model import Column
+from skyarchive.steps.ingest.judging import judged_column
 
 NUL = "\x00"
 NEXT = datetime.now(UTC).year + 1

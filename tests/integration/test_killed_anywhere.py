@@ -21,11 +21,11 @@ from pyspark.sql import SparkSession
 from conftest import SHORT_LIVED, Home, make_home
 from connect_server import ConnectServer
 from forked import Forked
+from skyarchive.definition.selection import Selection
 from skyarchive.errors import LockError
-from skyarchive.lake import Lake
-from skyarchive.running import raise_refusals, run_steps
-from skyarchive.selection import Selection
-from skyarchive.status import period_statuses
+from skyarchive.pipeline.running import raise_refusals, run_steps
+from skyarchive.pipeline.status import period_statuses
+from skyarchive.store.lake import Lake
 
 pytestmark = pytest.mark.slow
 STEPS = ("ingest", "derive", "skyline", "frequent", "external")
@@ -77,7 +77,7 @@ def stages(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sta
     home = make_home(tmp_path_factory.mktemp("stage"))
     files = home.generate("synthetic", objects=30, snapshots=3000, moves=0.01, births=0.001, deaths=0.001, block=1000)
     workshop = home.workshop("synthetic")
-    raise_refusals(run_steps(workshop, Selection(), workshop.definition.steps))
+    raise_refusals(run_steps(workshop, Selection(), workshop.steps))
     rows = parquet.read_table(files[-1])
     parquet.write_table(rows.slice(0, rows.num_rows - rows.num_rows // 4), files[-1])
     return staged(home, STEPS, tmp_path_factory.mktemp)

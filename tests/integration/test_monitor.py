@@ -9,8 +9,8 @@ import pytest
 
 from conftest import Home
 from oracle.skylines import Log, skylines
-from skyarchive.selection import Selection
-from skyarchive.update_logs import read_update_log
+from skyarchive.definition.selection import Selection
+from skyarchive.studies.update_logs import read_update_log
 
 ROOT = Path(__file__).resolve().parents[2]
 ASKED = ["--window", "200", "--epsilon", "0.4", "--theta", "0.7", "--seed", "5"]

@@ -14,11 +14,11 @@ from boxes import box
 from conftest import Home
 from mutating_parquet import BYTES, TABLES, damaged, packed
 from mutating_text import CONTENT, PACKED, records
-from skyarchive.fingerprints import fingerprints_by_period
-from skyarchive.ingesting import ingest_periods
-from skyarchive.publishing import Outcome
-from skyarchive.running import whole_inventory
-from skyarchive.workshop import Workshop
+from prints import printed
+from skyarchive.pipeline.publishing import Outcome
+from skyarchive.pipeline.running import run_step
+from skyarchive.pipeline.sources import looked_into
+from skyarchive.pipeline.workshop import Workshop
 
 ROWS = 30
 FIELDS = "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\n"
@@ -84,7 +84,7 @@ def write_files(chance: Random, home: Home, count: int) -> dict[str, dict[str, M
 def ingest(home: Home, archive: str) -> tuple[Workshop, Outcome]:
     workshop = home.workshop(archive)
     workshop = replace(workshop, definition=workshop.definition.model_copy(update={"max_refused_share": 1.0}))
-    return workshop, ingest_periods(workshop, whole_inventory(workshop).periods())
+    return workshop, run_step(workshop, "ingest", looked_into(workshop).periods())
 
 
 def assert_nothing_is_lost(workshop: Workshop, outcome: Outcome, made: dict[str, Made]) -> int:
@@ -102,9 +102,9 @@ def assert_nothing_is_lost(workshop: Workshop, outcome: Outcome, made: dict[str,
         assert told or copies or it.rows is not None, f"{name} ({it.how}) cannot be read, and nobody says so"
         assert told or copies or there == list(range(1, (it.rows or 0) + 1)), f"{name} ({it.how}) lost rows"
     raw = workshop.tables.read("raw", workshop.lake.published_versions(archive)["raw"])
-    whole = fingerprints_by_period(raw, list(workshop.tables.contract("raw").columns))
+    whole = printed(workshop, "raw", raw)
     ledger = workshop.ledger().of("ingest")
-    assert {period: (it.rows_out, it.output_fingerprints["raw"]) for period, it in ledger.items()} == whole
+    assert {period: (it.rows_out, it.output_fingerprints) for period, it in ledger.items()} == whole
     return sum(name in refused for name in made)
 
 

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skyarchive.errors import DefinitionError, InputError
-from skyarchive.quality import check, explain_failure, failed_periods, load_suite, quality_rows
-from skyarchive.quality_docs import build_docs, keep_result
+from skyarchive.quality.checking import check, explain_failure, failed_periods, load_suite, quality_rows
+from skyarchive.quality.docs import build_docs, keep_result
 from skyarchive.settings import schemas_folder
 
 pytestmark = pytest.mark.spark

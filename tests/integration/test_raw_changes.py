@@ -12,11 +12,12 @@ from conftest import Home, make_home
 from mutating_parquet import corrected
 from mutating_text import ROWS
 from places import PLACES, write_places
-from skyarchive.fingerprints import fingerprints_by_period
-from skyarchive.ingesting import ingest_periods
-from skyarchive.running import refresh, run_steps, whole_inventory
-from skyarchive.selection import Selection
-from skyarchive.workshop import Workshop
+from prints import printed
+from skyarchive.definition.selection import Selection
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step, run_steps
+from skyarchive.pipeline.sources import looked_into
+from skyarchive.pipeline.workshop import Workshop
 
 FIELDS = "#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto"
 
@@ -30,11 +31,11 @@ def connections(port: int, *more: str) -> str:
 def ingested(spark: SparkSession, home: Home, archive: str) -> dict[str, tuple[int, str]]:
     """What `runs` says of the raw rows that are there now: it must be what a look at them as a whole says."""
     workshop = home.workshop(archive)
-    assert ingest_periods(workshop, whole_inventory(workshop).periods()).refused == {}
+    assert run_step(workshop, "ingest", looked_into(workshop).periods()).refused == {}
     told = workshop.ledger().of("ingest")
     raw = workshop.tables.read("raw", workshop.lake.published_versions(archive)["raw"])
-    found = fingerprints_by_period(raw, list(workshop.tables.contract("raw").columns))
-    assert {period: (it.rows_out, it.output_fingerprints["raw"]) for period, it in told.items()} == found
+    found = printed(workshop, "raw", raw)
+    assert {period: (it.rows_out, it.output_fingerprints) for period, it in told.items()} == found
     return found
 
 
@@ -65,7 +66,7 @@ def to_skylines(home: Home, archive: str) -> Workshop:
 
 def run(home: Home, archive: str) -> Workshop:
     workshop = to_skylines(home, archive)
-    run_steps(workshop, Selection(), workshop.definition.steps)
+    run_steps(workshop, Selection(), workshop.steps)
     return workshop
 
 

@@ -18,14 +18,15 @@ from pyspark.sql import SparkSession
 
 from hotels import TRUE_WAYS, WAYS, frame, hotels, ids, true_ids
 from skyarchive import register_sql, skyline
+from skyarchive.dataframes import choosing
+from skyarchive.dataframes import unbeaten as external
+from skyarchive.dataframes.sizing import known_bytes
+from skyarchive.dataframes.unbeaten import unbeaten_rows
+from skyarchive.dataframes.workers import Question
 from skyarchive.kernels.points import unbeaten
-from skyarchive.kernels.preferences import checked_preferences
+from skyarchive.kernels.points.preferences import checked_preferences
 from skyarchive.orchestration.spark_server import new_token, start_server
 from skyarchive.settings import Settings
-from skyarchive.steps import external
-from skyarchive.steps.external import choosing, unbeaten_rows
-from skyarchive.steps.external.sizing import known_bytes
-from skyarchive.steps.external.workers import Question
 
 
 @pytest.mark.parametrize("plan", ["tree", "passes"])
@@ -218,7 +219,7 @@ TIGHT = f"""
 import resource, sys
 import pyarrow as pa, pyarrow.compute
 from skyarchive import skyline
-from skyarchive.session import build_session
+from skyarchive.pipeline.session import build_session
 from skyarchive.settings import load_settings
 
 def peak(batches):

@@ -24,12 +24,12 @@ PERIODS = ["00000", "00001", "00002"]
 WORK = ["ingest,derive", "skyline,frequent", "external"]
 RUNS = """
 import sys
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
 from skyarchive.progress import Progress
-from skyarchive.running import raise_refusals, run_steps
-from skyarchive.selection import Selection
+from skyarchive.pipeline.running import raise_refusals, run_steps
+from skyarchive.definition.selection import Selection
 from skyarchive.settings import load_settings
-from skyarchive.workshop import Workshop
+from skyarchive.pipeline.workshop import Workshop
 
 settings = load_settings()
 for asked in sys.argv[1:]:

@@ -5,17 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from conftest import Home, as_settings
+from conftest import Home, as_frame, as_settings
 from oracle import skylines as oracle
 from places import PERIODS, Rows, rows, truth
-from skyarchive import skylining
-from skyarchive.questions import Questions
-from skyarchive.running import refresh
-from skyarchive.skyline_checks import judge
-from skyarchive.skylining import skyline_periods
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step
+from skyarchive.steps.skyline import body as skylining
+from skyarchive.steps.skyline.checks import judge
+from skyarchive.steps.skyline.questions import SkylineQuestions
 
 
 def expected_rows(answers: list[set[str]], timeline: Rows) -> Rows:
@@ -64,7 +63,7 @@ def test_the_number_of_parts_never_changes_the_answer(places: Home, monkeypatch:
     monkeypatch.setattr(skylining, "_MOVES_PER_OBJECT", 0)
     workshop = replace(places.workshop("places"), settings=replace(places.settings, part_updates=size))
     before = skyline_table(places)
-    outcome = skyline_periods(workshop, PERIODS)
+    outcome = run_step(workshop, "skyline", PERIODS)
     assert (outcome.published, outcome.refused) == (PERIODS, {})
     assert skyline_table(places) == before
     newest = "qualify started = max(started) over ()"
@@ -75,13 +74,13 @@ def test_the_number_of_parts_never_changes_the_answer(places: Home, monkeypatch:
 def test_periods_apart_and_in_any_order_give_the_same(places: Home) -> None:
     before = skyline_table(places)
     for period in ("00002", "00000"):
-        assert skyline_periods(places.workshop("places"), [period], method="naive").published == [period]
+        assert run_step(places.workshop("places"), "skyline", [period], method="naive").published == [period]
     assert skyline_table(places) == before
     assert refresh(places.workshop("places")) == []
 
 
 def test_a_period_without_an_update_log_is_refused(places: Home) -> None:
-    outcome = skyline_periods(places.workshop("places"), ["00009"])
+    outcome = run_step(places.workshop("places"), "skyline", ["00009"])
     assert outcome.published == []
     assert "is not derived" in outcome.refused["00009"]
 
@@ -91,14 +90,14 @@ def _judged(home: Home, change: Any) -> dict[str, Any]:
     workshop = home.workshop("places")
     period, before = PERIODS[1], PERIODS[0]
     right = [row for row in skyline_table(home) if row["period"] == period]
-    schema = pa.Table.from_pylist(right).schema
-    wrong = change([dict(row) for row in right])
-    found = judge(
-        workshop.lake, workshop.definition, workshop.ledger().versions, {period: before},
-        pa.Table.from_pylist(wrong, schema),
-    )  # fmt: skip
+    found = as_frame(workshop, "skyline", change([dict(row) for row in right]))
+    versions = workshop.ledger().versions
+    tables = workshop.lake.readings(
+        "places", {table: versions[table] for table in ("updates", "carry", "snapshots")}, [before, period]
+    )
+    figures = judge(workshop.definition, tables, {period: before}, found).rows[0]
     columns = ("period", "overlapping", "outside", "uncovered", "not_alive", "audited", "wrong")
-    return dict(zip(columns, found.rows[0], strict=True))
+    return dict(zip(columns, figures, strict=True))
 
 
 def _split(intervals: Rows) -> Rows:
@@ -133,7 +132,7 @@ def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.Mon
     before = skyline_table(places)
     right = skylining.membership
     monkeypatch.setattr(skylining, "membership", lambda *rest: right(*rest).where("first % 2 = 0"))
-    outcome = skyline_periods(places.workshop("places"), ["00001"])
+    outcome = run_step(places.workshop("places"), "skyline", ["00001"])
     assert outcome.published == []
     assert "has a skyline" in outcome.refused["00001"] or "brute force" in outcome.refused["00001"]
     assert skyline_table(places) == before
@@ -143,7 +142,7 @@ def test_a_wrong_answer_is_never_published(places: Home, monkeypatch: pytest.Mon
 
 def test_questions_at_every_snapshot(places: Home) -> None:
     answers, timeline = truth(places)
-    ask = Questions(places.settings, places.workshop("places").definition)
+    ask = SkylineQuestions(places.settings, places.workshop("places").definition)
     reigns = named_intervals(answers)
     for at in range(0, len(timeline), 3):
         found = ask.skyline(str(at))
@@ -155,7 +154,7 @@ def test_questions_at_every_snapshot(places: Home) -> None:
 
 def test_why_names_exactly_those_who_beat_it(places: Home) -> None:
     answers, _ = truth(places)
-    ask = Questions(places.settings, places.workshop("places").definition)
+    ask = SkylineQuestions(places.settings, places.workshop("places").definition)
     beaten = unbeaten = 0
     for at in (5, 20, 33, 50):
         positions = ask._positions(ask.moment(str(at)))
@@ -183,7 +182,7 @@ def test_why_names_exactly_those_who_beat_it(places: Home) -> None:
 
 def test_changes_lead_from_one_answer_to_the_other(places: Home) -> None:
     answers, timeline = truth(places)
-    ask = Questions(places.settings, places.workshop("places").definition)
+    ask = SkylineQuestions(places.settings, places.workshop("places").definition)
     for first, last in ((0, len(timeline) - 1), (3, 25), (12, 13), (20, 20)):
         members = set(answers[first])
         for row in ask.changes(str(first), str(last)).rows:

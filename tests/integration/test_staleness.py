@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conftest import Home, make_home
-from skyarchive.running import run_steps
-from skyarchive.selection import Selection
+from skyarchive.definition.selection import Selection
+from skyarchive.pipeline.running import run_steps
 
 SEASONS = ["2008", "2009", "2010"]
 
@@ -23,8 +23,8 @@ def seasons(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pa
     home = make_home(tmp_path_factory.mktemp("seasons"))
     home.generate("nba", *SEASONS, size=0.7)
     workshop = home.workshop("nba")
-    outcomes = run_steps(workshop, Selection(), workshop.definition.steps)
-    assert [outcome.published for outcome in outcomes] == [SEASONS] * len(workshop.definition.steps)
+    outcomes = run_steps(workshop, Selection(), workshop.steps)
+    assert [outcome.published for outcome in outcomes] == [SEASONS] * len(workshop.steps)
     return home.folder
 
 

@@ -17,7 +17,7 @@ def test_an_audit_says_that_all_is_right(here: Home) -> None:
 
 
 def test_an_audit_finds_an_object_that_should_not_be_there(here: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skyarchive import auditing
+    from skyarchive.steps.skyline import auditing
 
     whole = auditing.positions_at
 

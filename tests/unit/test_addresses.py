@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from skyarchive.reading.addresses import remote_groups
+from skyarchive.steps.ingest.reading.addresses import remote_groups
 
 Flag = str | None
 

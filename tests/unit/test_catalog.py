@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from skyarchive.catalog import Catalog, load_definition
-from skyarchive.definition import Definition
+from skyarchive.definition.catalog import Catalog, load_definition
+from skyarchive.definition.model import Definition
 from skyarchive.errors import DefinitionError, SettingError
 from skyarchive.settings import Settings
 from skyarchive.yaml_files import read_yaml

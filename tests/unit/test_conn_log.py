@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from skyarchive.errors import InputError
-from skyarchive.reading import text as reading
-from skyarchive.reading.conn_log import conn_columns, conn_layout, read_conn_log
-from skyarchive.reading.text import UNENDED
+from skyarchive.steps.ingest.reading import text as reading
+from skyarchive.steps.ingest.reading.conn_log import conn_columns, conn_layout, read_conn_log
+from skyarchive.steps.ingest.reading.text import UNENDED
 
 MISSING = ["-", "?", ""]
 FIELDS = ["ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto", "local_orig", "local_resp"]

@@ -17,11 +17,11 @@ import grpc
 import pytest
 
 from conftest import Home
-from skyarchive import connecting
-from skyarchive.connecting import assert_server_there, losses_told, master_there
 from skyarchive.errors import SettingError, SparkError
-from skyarchive.lock import writing
+from skyarchive.pipeline import connecting
+from skyarchive.pipeline.connecting import assert_server_there, losses_told, master_there
 from skyarchive.settings import Settings
+from skyarchive.store.lock import writing
 
 IN_TIME = 10.0
 """Seconds that the wait may take."""

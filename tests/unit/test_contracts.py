@@ -14,11 +14,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from skyarchive.catalog import Catalog
-from skyarchive.contracts import TableContract, table_contract
-from skyarchive.definition import Definition
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
 from skyarchive.errors import SchemaError
 from skyarchive.settings import Settings, schemas_folder
+from skyarchive.store.contracts import TableContract, table_contract
 
 ARCHIVES = ["nba", "stocks", "tcp", "synthetic"]
 TABLES = sorted(path.stem for path in (schemas_folder() / "tables").glob("*.yaml"))

@@ -1,19 +1,20 @@
 """Logs and data files that are damaged or gone: told with table, file and what mends them, and mended by writers."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
 
-from skyarchive import versions
 from skyarchive.errors import DamagedError
-from skyarchive.lake import Lake
-from skyarchive.log_files import LogFiles
-from skyarchive.losses import Listing, lost_rows
-from skyarchive.mending import mend_damaged
+from skyarchive.pipeline.mending import mend_damaged
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.progress import Progress
-from skyarchive.workshop import Workshop
+from skyarchive.store import versions
+from skyarchive.store.lake import Lake
+from skyarchive.store.log_files import LogFiles
+from skyarchive.store.losses import Listing, lost_rows
 from world import World
 
 COUNT = "select count(*) from nba.updates"
@@ -176,6 +177,42 @@ def test_a_checkpoint_that_is_promised_and_not_there_loses_nothing(world: World)
     assert not hint.exists()
 
 
+@pytest.mark.parametrize("what", ["updates", "updates/_delta_log"])
+def test_a_table_that_is_gone_is_told_and_its_numbers_are_given_anew(world: World, what: str) -> None:
+    shutil.rmtree(Path(world.settings.warehouse) / "nba" / what)
+    for sql in (COUNT, "select count(*) from nba.updates join nba.raw using (period)"):
+        with pytest.raises(DamagedError, match=r"nba\.updates cannot be read at version 1: .* is missing.*refresh nba"):
+            answer(world, sql)
+    assert answer(world, "select count(*) from nba.raw") == [(2,)]
+    mend_damaged(workshop(world))
+    world.tables["updates"].versions = []
+    world.commit("derive", "2010")
+    world.derive("2010")  # under the number that the version of 2011 had
+    told = world.told()
+    assert "nba.updates, version 1, was lost with its log entry; run derive again" in told["2011"][1]
+    assert "lost" not in told["2010"][1]
+
+
+DATA_DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "its first page": lambda content: content[:4] + b"\xff" * 20 + content[24:],
+    "its footer": lambda content: content[:-60] + b"\xff" * 30 + content[-30:],
+    "its middle": lambda content: content[:100] + bytes(200) + content[300:],
+}
+
+
+@pytest.mark.parametrize(("table", "again"), [("updates", "run nba --periods 2011"), ("runs", REFRESH)])
+@pytest.mark.parametrize("damage", DATA_DAMAGES.values(), ids=DATA_DAMAGES)
+def test_a_data_file_of_nonsense_is_told(
+    world: World, damage: Callable[[bytes], bytes], table: str, again: str
+) -> None:
+    file = data_files(world, table)[-1]
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(DamagedError) as told:
+        answer(world, f"select bit_xor(hash(columns(*))) from nba.{table}")
+    assert f"nba.{table} cannot be read: {file}" in str(told.value)
+    assert str(told.value).endswith(again)
+
+
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["gone", "emptied"])
 def test_a_data_file_is_told_with_what_makes_its_rows_anew(world: World, damage: Callable[[Path], object]) -> None:
     file = data_files(world, "updates")[-1]
@@ -187,9 +224,10 @@ def test_a_data_file_is_told_with_what_makes_its_rows_anew(world: World, damage:
     assert str(told.value).endswith("skyarchive run nba --periods 2011")
 
 
-@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["gone", "emptied"])
-def test_rows_of_runs_that_are_gone_publish_nothing(world: World, damage: Callable[[Path], object]) -> None:
-    damage(data_files(world, "runs")[-1])
+@pytest.mark.parametrize("damage", [*DATA_DAMAGES.values(), lambda _: b"", None], ids=[*DATA_DAMAGES, "all", "gone"])
+def test_rows_of_runs_that_are_gone_publish_nothing(world: World, damage: Callable[[bytes], bytes] | None) -> None:
+    file = data_files(world, "runs")[-1]
+    file.write_bytes(damage(file.read_bytes())) if damage else file.unlink()
     with pytest.raises(DamagedError, match=r"A data file of nba\.runs .* skyarchive refresh nba"):
         answer(world)
     mend_damaged(workshop(world))

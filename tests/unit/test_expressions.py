@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from skyarchive.definition import Definition
-from skyarchive.expression_grammar import FUNCTIONS, columns_in
-from skyarchive.expression_tokens import ExpressionError
+from skyarchive.definition.expression_grammar import FUNCTIONS, columns_in
+from skyarchive.definition.expression_tokens import ExpressionError
+from skyarchive.definition.model import Definition
 
 COLUMNS = ["a", "b", "who", "Day", "date", "interval", "year", "exists"]
 
@@ -86,6 +86,10 @@ TRICKS = {
     "current_timestamp() > Day": "'current_timestamp' is not a function",
     "now() > Day": "'now' is not a function",
     "unix_timestamp() > a": "'unix_timestamp' needs an argument",
+    "cast('today' as date) > Day": "'today' can be a time, and another one in every run",
+    "Day < ' Now '": "can be a time",
+    "to_timestamp(\"tomorrow UTC\") > Day": "can be a time",
+    "Day in (timestamp('yesterday'))": "can be a time",
     "date 'today' > Day": "'today' is not a date in figures",
     "timestamp \" now\" > Day": "is not a timestamp in figures",
     "input_file_name() = 'x'": "'input_file_name' is not a function",

@@ -24,7 +24,7 @@ from skyarchive.kernels.external.rand import eliminate_points
 from skyarchive.kernels.external.scores import Score
 from skyarchive.kernels.external.source import Better, Source
 from skyarchive.kernels.external.streams import Spill, Workspace
-from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.points.orders import PartialOrder
 
 METHODS = list(get_args(Method))
 GENERAL = [method for method in METHODS if method != "quantiles"]

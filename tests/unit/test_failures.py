@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Home
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
 from skyarchive.errors import InputError, MachineError, SkyarchiveError, SparkError
-from skyarchive.failures import failures_told
-from skyarchive.java import assert_jvm_can_start
-from skyarchive.reading.files import raw_files
+from skyarchive.pipeline.failures import failures_told
+from skyarchive.pipeline.java import assert_jvm_can_start
 from skyarchive.settings import Settings
+from skyarchive.steps.ingest.reading.files import raw_files
 
 
 @pytest.fixture
@@ -83,12 +83,33 @@ def test_what_java_says_is_put_into_a_sentence(settings: Settings, text: str, st
     ).startswith(start)
 
 
+def test_a_master_that_spark_refuses_when_its_jvm_is_up_is_told(settings: Settings) -> None:
+    class Py4JJavaError(Exception):
+        """As Py4J has it."""
+
+    refused = "org.apache.spark.SparkException: Could not parse Master URL: 'k8s://x'"
+    context = "An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext."
+    found = told(replace(settings, master="k8s://x"), Py4JJavaError(f"{context}\n: {refused}\n\tat org.x"))
+    assert isinstance(found, SparkError)
+    assert str(found).startswith(
+        "Spark does not start with k8s://x as its master (Could not parse Master URL: 'k8s://x')"
+    )
+
+
 def test_a_data_file_that_spark_misses_is_named_with_its_table(settings: Settings) -> None:
     path = f"{settings.warehouse}/nba/updates/period=2010/part-1.snappy.parquet"
     text = f"[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file file:{path}. File does not exist."
     found = str(told(settings, RuntimeError(text)))
     assert found.startswith(f"A data file of nba.updates is missing: {path}.")
     assert found.endswith("skyarchive run nba --periods 2010")
+
+
+def test_a_data_file_that_spark_names_twice_is_named_once(settings: Settings) -> None:
+    path = f"{settings.warehouse}/nba/updates/period=2010/part-1.snappy.parquet"
+    stack = "\tat org.apache.spark.Task\n" * 50
+    text = f"[FAILED_READ_FILE.NO_HINT] Error while reading file file:{path}.  SQLSTATE: KD001\n{stack}"
+    found = str(told(settings, RuntimeError(f"{text}Caused by: Checksum error: file:{path} at 2048 exp: 56 got: -47")))
+    assert found.startswith(f"A data file of nba.updates is missing: {path}. Put it back")
 
 
 def test_what_is_not_known_stays_as_it_is(settings: Settings) -> None:
@@ -149,7 +170,7 @@ def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", java(tmp_path, "echo 'openjdk version \"17.0.1\"'"))
-    apart = ["unshare", "-n", sys.executable, "-c", "from skyarchive.java import *; assert_jvm_can_start()"]
+    apart = ["unshare", "-n", sys.executable, "-c", "from skyarchive.pipeline.java import *; assert_jvm_can_start()"]
     if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode:
         pytest.skip("a network of its own is not to be had here")
     done = subprocess.run(apart, capture_output=True, text=True, timeout=60)

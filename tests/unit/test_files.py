@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from delta_log import Archive
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
 from skyarchive.errors import InputError
-from skyarchive.inventory import Inventory
-from skyarchive.lake import Lake
-from skyarchive.reading.files import files_fingerprint, raw_files, without_copies
-from skyarchive.reading.raw import inspect
 from skyarchive.settings import Settings
+from skyarchive.steps.ingest.inventory import Inventory
+from skyarchive.steps.ingest.reading.files import files_fingerprint, raw_files, without_copies
+from skyarchive.steps.ingest.reading.raw import inspect
+from skyarchive.store.lake import Lake
 
 FILES = pa.schema(
     [
@@ -151,11 +151,35 @@ def test_a_copy_is_left_out_whatever_its_name(home: Settings) -> None:
     assert {copy.name: original.name for copy, original in copies.items()} == {"b.csv": "a.csv", "c/d.csv": "a.csv"}
 
 
+def test_files_named_for_different_periods_are_no_copies_of_each_other(home: Settings) -> None:
+    for name in ("a_2009.csv", "b_2010.csv", "c_2010.csv", "d.csv", "e.csv"):
+        put(home, name, "same")
+    kept, copies = without_copies(raw_files(home, defined()))
+    assert [file.name for file in kept] == ["a_2009.csv", "b_2010.csv"]
+    assert {copy.name: original.name for copy, original in copies.items()} == {
+        "c_2010.csv": "b_2010.csv",
+        "d.csv": "a_2009.csv",
+        "e.csv": "a_2009.csv",
+    }
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_copies(home: Settings) -> None:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        put(home, name, "same")
+    found = inventory(home)
+    [file] = found.files
+    found.keep_fault(file, "a is damaged.")
+    assert found.faulty == {file: "a is damaged. The same, byte for byte: b.csv, c.csv."}
+    assert found.untold()[0].startswith("a is damaged. The same, byte for byte: b.csv, c.csv. It is not known")
+    remember(home, found)
+    assert inventory(home).faulty == found.faulty
+
+
 def test_only_files_of_one_size_are_opened(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     put(home, "a.csv", "1")
     put(home, "b.csv", "22")
     files = raw_files(home, defined())
-    monkeypatch.setattr("skyarchive.reading.files._sha256", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr("skyarchive.steps.ingest.reading.files._sha256", lambda path: pytest.fail(f"{path} was read"))
     assert without_copies(files) == (files, {})
 
 
@@ -184,10 +208,10 @@ def remember(home: Settings, found: Inventory) -> None:
 def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None:
     for name in ("y2004.csv", "all.csv", "empty.csv", "copy_2009.csv"):
         put(home, name, "x" if name == "copy_2009.csv" else "")
-    put(home, "also_2010.csv", "x")
+    put(home, "also_2009.csv", "x")
     found = inventory(home)
     assert [file.name for file in found.unknown] == ["all.csv", "empty.csv"]
-    assert found.periods() == ["2004", "2010"] and [file.name for file in found.copies] == ["copy_2009.csv"]
+    assert found.periods() == ["2004", "2009"] and [file.name for file in found.copies] == ["copy_2009.csv"]
 
     by_name = {file.name: file for file in found.files}
     found.keep(by_name["all.csv"], {"2005": 3, "2004": 2})
@@ -200,9 +224,10 @@ def test_periods_come_from_names_and_what_was_remembered(home: Settings) -> None
 
     again = inventory(home)
     assert again.found == found.found and again.unknown == []
-    assert again.periods() == ["2004", "2005", "2010"]
+    assert again.periods() == ["2004", "2005", "2009"]
     assert [file.name for file in again.files_of("2004")] == ["all.csv", "y2004.csv"]
-    assert again.periods_of(by_name["empty.csv"]) == [] and again.files_of("2009") == []
+    assert again.periods_of(by_name["empty.csv"]) == []
+    assert [file.name for file in again.files_of("2009")] == ["also_2009.csv"]
 
 
 def test_a_changed_file_has_to_be_looked_into_again(home: Settings) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyarchive.output import render
-from skyarchive.values import shown, shown_time
+from skyarchive.answers.output import render
+from skyarchive.answers.values import shown, shown_time
 
 NOW = datetime(2012, 6, 22, 1, 30, 20, tzinfo=UTC)
 COLUMNS = ["object", "name", "points_per_minute", "points_per_minute_ahead", "since_snapshot", "since", "unbeaten"]

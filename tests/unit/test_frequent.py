@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from oracle import frequency as oracle
 from oracle.random_logs import random_log
 from oracle.skylines import Log, intervals, skylines
+from skyarchive.answers.intervals import Span
+from skyarchive.definition.frequent import Query, asked_query
 from skyarchive.errors import SettingError
-from skyarchive.frequency import Query, asked_query
 from skyarchive.kernels.frequent import frequent_intervals
-from skyarchive.steps.frequent import Span, _bucket_rows
+from skyarchive.steps.frequent.buckets import _bucket_rows
 
 OBJECTS, SNAPSHOTS = 4, 24
 ANSWERS = st.lists(st.sets(st.integers(0, OBJECTS - 1)), min_size=1, max_size=SNAPSHOTS)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from skyarchive.archives.generate import ARCHIVES, GenerateOptions, default_periods, generate
-from skyarchive.archives.generate.files import write_atomically
 from skyarchive.errors import SettingError, SkyarchiveError
+from skyarchive.generators import ARCHIVES, GenerateOptions, default_periods, generate
+from skyarchive.generators.files import write_atomically
 
 KINDS = [
     ("nba", "zeek"),
@@ -50,7 +50,7 @@ def test_equal_options_give_equal_bytes_and_another_seed_does_not(
 
 def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from skyarchive.archives.generate import *\n"
+        "import sys; from pathlib import Path; from skyarchive.generators import *\n"
         "for name in ARCHIVES: generate(name, Path(sys.argv[1]), GenerateOptions(seed=7, size=0.05, dirt=True))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "12345"}

@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.archives.generate.dirt_nba import ODD_NAMES
-from skyarchive.archives.generate.nba_games import regular_season
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.generators.dirt_nba import ODD_NAMES
+from skyarchive.generators.nba_games import regular_season
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "nba"
 COUNTED = ["field_goals", "three_point_field_goals", "free_throws"]

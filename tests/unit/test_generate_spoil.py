@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.archives.generate.dirt import SPOILS, spoil
 from skyarchive.errors import SettingError
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.generators.dirt import SPOILS, spoil
 
 PARQUET = ["nba", "synthetic"]
 TEXT = ["stocks", "zeek", "plain"]

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.archives.generate.dirt_stocks import ODD_NAMES
-from skyarchive.archives.generate.trading_days import trading_days
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.generators.dirt_stocks import ODD_NAMES
+from skyarchive.generators.trading_days import trading_days
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "stocks"
 HEADER = "date,ticker,open,high,low,close,volume"

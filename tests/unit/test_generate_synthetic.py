@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from skyarchive.archives.generate import GenerateOptions, generate
+from skyarchive.generators import GenerateOptions, generate
 
 LIVELY: dict[str, Any] = {
     "objects": 300,

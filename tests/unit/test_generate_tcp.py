@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from skyarchive.archives.generate import GenerateOptions, generate
-from skyarchive.archives.generate.dirt_tcp import ODD_SERVICES
+from skyarchive.generators import GenerateOptions, generate
+from skyarchive.generators.dirt_tcp import ODD_SERVICES
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "tcp" / "conn_2024-04-19_21.log.gz"
 DAY = "2024-04-19"

@@ -6,18 +6,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from chronicle import SCHEMAS
 from delta_log import Archive, SparkTable, run
 from skyarchive.errors import NotPublishedError, SettingError, SkyarchiveError
-from skyarchive.lake import Lake
 from skyarchive.settings import Settings
+from skyarchive.store.lake import Lake
 
 UPDATES = pa.schema(
     [("period", pa.string()), ("snapshot", pa.int64()), ("object", pa.string()), ("points", pa.float64()),
      ("theta", pa.decimal128(9, 6)), ("time", pa.timestamp("us", "UTC")), ("gone", pa.bool_())]
-)  # fmt: skip
-SKYLINE = pa.schema(
-    [("period", pa.string()), ("object", pa.string()), ("first_snapshot", pa.int64()), ("last_snapshot", pa.int64()),
-     ("first_time", pa.timestamp("us", "UTC")), ("last_time", pa.timestamp("us", "UTC"))]
 )  # fmt: skip
 NASTY = ["O'Neal", 'The "Big" One', "two\nlines", "Jokić; drop table nba.updates", "\\", "名前"]
 
@@ -246,8 +243,9 @@ def test_the_tables_are_listed(lake: Lake, nba: Archive, table: SparkTable) -> N
 
 
 def test_views_are_listed_with_the_tables(lake: Lake, nba: Archive) -> None:
-    nba.publish("a", "2010", skyline=nba.table("skyline", SKYLINE).replace("2010", []))
-    assert answer(lake, "show tables") == [("nba.reigns",), ("nba.runs",), ("nba.skyline",)]
+    made = {name: nba.table(name, SCHEMAS[name]).replace("2010", []) for name in ("skyline", "snapshots")}
+    nba.publish("a", "2010", **made)
+    assert answer(lake, "show tables") == [("nba.reigns",), ("nba.runs",), ("nba.skyline",), ("nba.snapshots",)]
     assert [row[0] for row in answer(lake, "describe nba.reigns")][:3] == ["object", "first_snapshot", "last_snapshot"]
 
 
@@ -256,10 +254,10 @@ def test_views_are_listed_with_the_tables(lake: Lake, nba: Archive) -> None:
     [
         ("selec 1", 'The query fails: syntax error at or near "selec".'),
         ("select 'a'::int", "The query fails: Could not convert string 'a' to INT32."),
-        ("from nba.skyline", "There is no table nba.skyline. The tables are nba.updates, nba.runs."),
+        ("from nba.skyline", "There is no table nba.skyline. The tables are nba.runs, nba.updates."),
         ("from nba.updates join nba.skyline using (period)", "There is no table skyline. The tables are"),
-        ("from wnba.updates", "There is no table wnba.updates. The tables are nba.updates, nba.runs."),
-        ("from sql", "There is no table sql. The tables are nba.updates, nba.runs."),
+        ("from wnba.updates", "There is no table wnba.updates. The tables are nba.runs, nba.updates."),
+        ("from sql", "There is no table sql. The tables are nba.runs, nba.updates."),
         ("select nope from nba.updates", 'The query fails: Referenced column "nope" not found'),
         ("""from "x'; drop table".y""", "There is no table x'; drop table.y. The tables are"),
     ],
@@ -353,4 +351,4 @@ def test_folders_that_are_no_archives_are_passed_over(lake: Lake, table: SparkTa
     (tmp_path / "empty").mkdir()
     (tmp_path / "skyarchive.log").write_text("")
     assert lake.archives() == ["nba"]
-    assert lake.tables("nba") == ["updates", "runs"]
+    assert lake.tables("nba") == ["runs", "updates"]

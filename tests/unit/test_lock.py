@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from skyarchive import lock
 from skyarchive.errors import LockError
-from skyarchive.lock import LOCK_FILE, writing
 from skyarchive.settings import Settings
+from skyarchive.store import lock
+from skyarchive.store.lock import LOCK_FILE, writing
 
 HOLD = """
 import sys
-from skyarchive.lock import writing
+from skyarchive.store.lock import writing
 from skyarchive.settings import Settings
 with writing(Settings(warehouse=sys.argv[1]), "nba", print):
     print("held", flush=True)

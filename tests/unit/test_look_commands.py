@@ -113,7 +113,7 @@ def test_diff_shows_the_rows_and_says_how_many() -> None:
 
 
 def test_tables_show_published_and_latest_versions() -> None:
-    assert rows("tables", "nba")[0] == {
+    assert rows("tables", "nba")[1] == {
         "table": "nba.updates", "published_version": 1, "latest_version": 2, "latest_step": "derive",
     }  # fmt: skip
     assert len(rows("tables")) == 2

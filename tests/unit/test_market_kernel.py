@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracle import prices
 from oracle.common import Ledger
 from skyarchive.kernels.market import changes, positions
-from skyarchive.steps.derive.market import _derive_bucket
-from skyarchive.steps.derive.parts import BEFORE
+from skyarchive.steps.derive.methods.market import _derive_bucket
+from skyarchive.steps.derive.methods.parts import BEFORE
 
 DECIMALS = 9
 FINE = settings(max_examples=60, deadline=None)

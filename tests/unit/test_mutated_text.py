@@ -11,8 +11,8 @@ import pytest
 
 from mutating_text import CONTENT, PACKED, records
 from skyarchive.errors import InputError
-from skyarchive.reading.conn_log import read_conn_log
-from skyarchive.reading.text import Batch, csv_layout, read_text
+from skyarchive.steps.ingest.reading.conn_log import read_conn_log
+from skyarchive.steps.ingest.reading.text import Batch, csv_layout, read_text
 
 PRICES = b"date,ticker,open,high,low,close,volume\n" + b"".join(
     b'2004-01-%02d,"T,%d",10.%d,11,9,10.5,1000\n' % (n % 28 + 1, n, n) for n in range(30)

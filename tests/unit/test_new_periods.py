@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from chronicle import Chronicle, Place, Step
-from skyarchive.errors import NotPublishedError, SettingError
-from skyarchive.frequency import asked_query
-from skyarchive.frequent_questions import FrequentQuestions
-from skyarchive.pictures import draw_frequent, draw_reigns
-from skyarchive.questions import Answer
+from chronicle import Asked, Chronicle, Place, Step
+from skyarchive.answers.questions import Answer
+from skyarchive.definition.frequent import asked_query
+from skyarchive.errors import DamagedError, NotPublishedError, SettingError
+from skyarchive.pipeline.mending import mend_damaged
+from skyarchive.pipeline.workshop import Workshop
+from skyarchive.progress import Progress
+from skyarchive.steps.frequent.pictures import draw_frequent
+from skyarchive.steps.skyline.pictures import draw_reigns
+from skyarchive.store.log_files import LogFiles
 
 TWICE = asked_query("1", 2)
 
@@ -36,7 +40,7 @@ def told(tmp_path: Path) -> Chronicle:
     return archive
 
 
-def answers(ask: FrequentQuestions) -> dict[str, Answer]:
+def answers(ask: Asked) -> dict[str, Answer]:
     """Every question, without a moment where one can be left out."""
     return {
         "skyline": ask.skyline(None), "why, beaten": ask.why("b", "4"), "why": ask.why("a", None),
@@ -109,3 +113,42 @@ def test_a_period_that_was_derived_again_is_answered_as_before(told: Chronicle) 
     assert told.ask().skyline(None).rows == before["skyline"].rows
     told.skyline("00001")
     assert {row[0] for row in told.ask().skyline(None).rows} == told.truth(6) == {"e"}
+
+
+def test_an_older_period_is_not_mixed_with_those_that_do_not_know_of_it(tmp_path: Path) -> None:
+    archive = Chronicle(tmp_path, STEPS[3:])
+    archive.derive("00001", "00002")
+    archive.skyline("00001", "00002")
+    archive.tell(STEPS)
+    archive.derive("00000")
+    archive.skyline("00000")
+    ask = archive.ask()
+    assert {row[0] for row in ask.skyline("2024-01-03").rows} == archive.truth(2)
+    for question in (lambda: ask.changes("0", "5"), lambda: ask.frequent_over(TWICE, "1..")):
+        with pytest.raises(NotPublishedError, match="places 00000 and 00001, whose snapshots have the same numbers"):
+            question()
+    archive.derive("00001", "00002")
+    archive.skyline("00001", "00002")
+    ask = archive.ask()
+    entered = {(row[0], row[4]) for row in ask.changes("0", "8").rows if row[3] == "entered"}
+    assert entered == {(at, who) for at in range(1, 9) for who in archive.truth(at) - archive.truth(at - 1)}
+
+
+@pytest.mark.parametrize("table", ["updates", "snapshots"])
+def test_what_lost_its_update_log_is_not_answered_from_another(told: Chronicle, table: str) -> None:
+    before = answers(told.ask())
+    log = LogFiles.of(Path(told.settings.warehouse) / "places" / table)
+    log.entry(log.last).write_text("")
+    for why in (
+        rf"places\.{table} cannot be read at version 1",
+        rf"places 00001 were .* the log of places\.{table}; run",
+    ):
+        for question in (lambda: told.ask().skyline("4"), lambda: told.ask().reigns(5)):
+            with pytest.raises(DamagedError, match=why):
+                question()
+        mend_damaged(Workshop(told.settings, told.definition, Progress(quiet=True)))
+    told.tables[table].versions.extend(
+        [set()] * (LogFiles.of(log.folder.parent).last + 1 - len(told.tables[table].versions))
+    )
+    told.derive("00001")
+    assert {name: answer.rows for name, answer in answers(told.ask()).items()} == {n: a.rows for n, a in before.items()}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyarchive.errors import InputError, SettingError
-from skyarchive.kernels.orders import PartialOrder
+from skyarchive.kernels.points.orders import PartialOrder
 
 Pair = tuple[int, int]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skyarchive.output import Format, limited, render
+from skyarchive.answers.output import Format, limited, render
 
 LONG = "a very long name " * 20
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from oracle import records as oracle
-from skyarchive.kernels import rounds
-from skyarchive.kernels.points import spared, strong_points, unbeaten
+from skyarchive.kernels.points import rounds, spared, strong_points, unbeaten
 
 ODD = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324]
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]

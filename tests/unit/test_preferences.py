@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skyarchive.dataframes.choosing import MOST_BYTES, Probe
+from skyarchive.dataframes.skylines import parsed_attributes
 from skyarchive.errors import InputError, SettingError
-from skyarchive.frames import parsed_attributes
-from skyarchive.kernels.costs import MOST_WHOLE
-from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.steps.external.choosing import MOST_BYTES, Probe
+from skyarchive.kernels.points.costs import MOST_WHOLE
+from skyarchive.kernels.points.preferences import checked_preferences
 
 
 @pytest.mark.parametrize(

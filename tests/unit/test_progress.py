@@ -16,9 +16,9 @@ STARTING_SPARK = """
 import os, sys, time
 from pathlib import Path
 from skyarchive import progress
-from skyarchive.session import _stderr_into
+from skyarchive.pipeline.session import stderr_into
 progress.REMIND = progress._REDRAW = 0.1
-with progress.Progress().phase("starting Spark"), _stderr_into(Path(sys.argv[1])):
+with progress.Progress().phase("starting Spark"), stderr_into(Path(sys.argv[1])):
     os.write(2, b"a line of the JVM\\n")
     time.sleep(1.2)
 print("the end", file=sys.stderr)

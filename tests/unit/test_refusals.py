@@ -9,9 +9,9 @@ import pytest
 
 from conftest import Home
 from delta_log import Archive, SparkTable
-from skyarchive.lake import Lake
-from skyarchive.ledger import Ledger
-from skyarchive.refusals import last_refusals
+from skyarchive.store.lake import Lake
+from skyarchive.store.ledger import Ledger
+from skyarchive.store.refusals import last_refusals
 from world import World
 
 PERIOD = "2010"

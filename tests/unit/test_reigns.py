@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chronicle import Chronicle, Place, Step
+from skyarchive.definition.frequent import asked_query
 from skyarchive.errors import NotPublishedError
-from skyarchive.frequency import asked_query
-from skyarchive.frequent_questions import Curve
-from skyarchive.pictures import Bar, begun, held, labels
+from skyarchive.steps.frequent.pictures import begun, held
+from skyarchive.steps.frequent.questions import Curve
+from skyarchive.steps.skyline.pictures import Bar, labels
 
 
 def day(text: str) -> datetime:

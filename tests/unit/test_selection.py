@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from skyarchive.archives.generate.ranges import written_out
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
+from conftest import Home
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
+from skyarchive.definition.selection import Selection
 from skyarchive.errors import SettingError
-from skyarchive.selection import Selection
+from skyarchive.generators.ranges import written_out
+from skyarchive.pipeline.running import run_steps
 from skyarchive.settings import Settings
 
 
@@ -128,6 +130,16 @@ def test_a_period_that_cannot_be_is_told_with_the_look_of_one(archive: str, text
         with pytest.raises(SettingError) as refusal:
             Selection(text).pick(known, defined(archive))
         assert str(refusal.value) == words
+
+
+def test_what_cannot_be_a_period_is_told_before_any_file_is_looked_into(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home.raw / "tcp").mkdir(parents=True)
+    (home.raw / "tcp" / "conn.log").write_text("never looked into")
+    monkeypatch.setattr("skyarchive.running.looked_into", lambda *_, **__: pytest.fail("a file is looked into"))
+    with pytest.raises(SettingError, match="'foo' is not a period of tcp: its periods look like 2014-06-15"):
+        run_steps(home.workshop("tcp"), Selection("foo"), ["ingest"])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Settings: environment over skyarchive.toml over defaults, and what is no setting."""
 
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -123,6 +124,18 @@ def test_a_mistake_in_the_environment_names_the_variable(
 ) -> None:
     monkeypatch.setenv(f"SKYARCHIVE_{name}", value)
     with pytest.raises(SettingError, match=f"SKYARCHIVE_{name}: {value!r}"):
+        load_settings()
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "skyarchive.toml").touch()
+    monkeypatch.chdir(tmp_path)
+
+    def denied(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", denied)
+    with pytest.raises(SettingError, match=r"skyarchive.toml cannot be read: Permission denied"):
         load_settings()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from skyarchive.errors import SettingError
-from skyarchive.spark_sql import check_statement
+from skyarchive.pipeline.spark_sql import check_statement
 
 WRITES = [
     "drop table nba.updates", "insert into nba.updates values (1)",
@@ -22,6 +22,7 @@ REACHES_OUT = [
     "from nba.updates map period using/**/'cat'", "select * from identifier('csv.`/etc/passwd`')",
     "select identifier('ref' || 'lect')('a', 'b')", "describe history '/data/x'", "describe detail delta.`/x`",
     "select * from table_changes_by_path('/x', 0)", "select 1 -- \r, reflect('a', 'b')",
+    "select '${env:HOME}'", "select * from nba.updates where period = '${system:user.home}'",
 ]  # fmt: skip
 QUERIES = [
     "select * from nba.updates join nba.snapshots using (period, snapshot)", "with t as (select 1) select * from t",

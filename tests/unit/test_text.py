@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyarchive.errors import InputError
-from skyarchive.reading import text as reading
-from skyarchive.reading.text import NOT_UTF8, UNENDED, csv_layout, first_lines, read_text
+from skyarchive.steps.ingest.reading import text as reading
+from skyarchive.steps.ingest.reading.text import HAS_NUL, NOT_UTF8, UNENDED, csv_layout, first_lines, read_text
 
 Row = tuple[Any, ...]
 SHORT = "1 fields instead of 2"
@@ -60,7 +60,8 @@ def read(folder: Path, content: bytes | str) -> dict[int, Row]:
         ('a,b\nO"Neal,名前\n', {1: ('O"Neal', "名前")}),
         (b"a,b\nx\xff,2\ny,3\n", {1: ("x\ufffd", "2", NOT_UTF8), 2: ("y", "3")}),
         ("a,b\nx\ufffd,2\n", {1: ("x\ufffd", "2")}),
-        ("a,b\n\x00,2\n", {1: ("\x00", "2")}),
+        ("a,b\n\x00,2\n", {1: ("\x00", "2", HAS_NUL)}),
+        ("a,b\nx,y\x00\x00\nz,2\n", {1: ("x", "y\x00\x00", HAS_NUL), 2: ("z", "2")}),
         ("a,b\n", {}),
         ("a,b", {}),
     ],

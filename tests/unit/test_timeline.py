@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from oracle import skylines as oracle
 from oracle.random_logs import random_log, walking_log
 from oracle.skylines import Interval, Log
-from skyarchive.kernels import chunk_filter, witness
-from skyarchive.kernels.timeline import Method, mbr_intervals, naive_tests, skyline_intervals
+from skyarchive.kernels.timeline import Method, chunk_filter, mbr_intervals, naive_tests, skyline_intervals, witness
 
 METHODS: list[Method] = ["naive", "mbr", "witness"]
 ARCHIVES = int(os.environ.get("SKYARCHIVE_FUZZ", "160"))

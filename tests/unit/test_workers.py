@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from oracle import records as oracle
-from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.steps.external.workers import GROUP, Question, reduced
+from skyarchive.dataframes.workers import GROUP, Question, reduced
+from skyarchive.kernels.points.preferences import checked_preferences
 
 LIMIT = 2 << 20
 """Bytes that a worker may hold."""

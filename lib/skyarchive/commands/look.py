@@ -6,25 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from skyarchive.commands.options import COUNT
+from skyarchive.answers.options import COUNT, FormatOption, LimitOption
+from skyarchive.answers.output import limited, render
 from skyarchive.errors import SettingError
-from skyarchive.names import split_table
-from skyarchive.output import Format, limited, message, render
+from skyarchive.progress import message
 from skyarchive.settings import Settings, load_settings
+from skyarchive.store.contracts import split_table
 from skyarchive.wording import counted
 
 if TYPE_CHECKING:
-    from skyarchive.lake import Lake, Result, TableName
+    from skyarchive.store.lake import Lake, Result, TableName
 
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="A table to read, or csv or json (one list of row objects).")
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", min=0, max=COUNT, help="Show at most this many rows; by default 1000 in a table, else all."
-    ),
-]
 TableArgument = Annotated[
     str, typer.Argument(metavar="ARCHIVE.TABLE", help="The table, such as nba.updates.", show_default=False)
 ]
@@ -46,7 +38,7 @@ def tables(
 
     Example: skyarchive tables nba
     """
-    lake = _lake()
+    lake = _lake().at_rest()
     archives = lake.archives()
     if archive is not None and archive not in archives:
         raise SettingError(f"There is no archive {archive!r} in {lake.root}: it has {', '.join(archives) or 'none'}.")
@@ -98,7 +90,7 @@ def history(table: TableArgument, format: FormatOption = "table", limit: LimitOp
 
     Example: skyarchive history nba.updates
     """
-    from skyarchive.history import Commit
+    from skyarchive.store.history import Commit
 
     commits = _lake().history(*split_table(table))
     rows = [astuple(commit) for commit in commits]
@@ -133,7 +125,7 @@ def diff(
 
 def _lake() -> "Lake":
     # Imported late: the readers take a third of a second that other commands need not pay.
-    from skyarchive.lake import Lake
+    from skyarchive.store.lake import Lake
 
     return Lake(load_settings())
 
@@ -153,13 +145,13 @@ def _versions(options: list[str]) -> "dict[TableName, int]":
 
 
 def _with_duckdb(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
-    from skyarchive.lake import Lake
+    from skyarchive.store.lake import Lake
 
     return Lake(settings).query(statement, versions, files=files)
 
 
 def _with_spark(settings: Settings, statement: str, versions: "Mapping[TableName, int]", files: bool) -> "Result":
-    from skyarchive.spark_sql import query_with_spark
+    from skyarchive.pipeline.spark_sql import query_with_spark
 
     return query_with_spark(settings, statement, versions, files=files)
 

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 import typer
 import yaml
 
-from skyarchive.archives.generate.options import LONGEST_BLOCK, MOST_ATTRIBUTES
-from skyarchive.catalog import RAW_DEFINITION, Catalog, load_definition
-from skyarchive.commands.options import IN_MEMORY, SEED
-from skyarchive.definition import Definition
+from skyarchive.answers.options import IN_MEMORY, SEED
+from skyarchive.definition.catalog import RAW_DEFINITION, Catalog, load_definition
+from skyarchive.definition.model import Definition
 from skyarchive.errors import SettingError
-from skyarchive.output import message
+from skyarchive.generators.options import LONGEST_BLOCK, MOST_ATTRIBUTES
+from skyarchive.progress import message
 from skyarchive.settings import Settings, load_settings, schemas_folder
 from skyarchive.wording import counted
 
@@ -57,8 +57,8 @@ def generate(
 
     Example: skyarchive generate synthetic -N 50000 -m 3 -T 10000
     """
-    from skyarchive.archives.generate import GenerateOptions, default_periods
-    from skyarchive.archives.generate import generate as generate_files
+    from skyarchive.generators import GenerateOptions, default_periods
+    from skyarchive.generators import generate as generate_files
 
     settings = load_settings()
     _assert_its_own(settings, archive)
@@ -82,7 +82,7 @@ def generate(
 
 def _periods(text: str | None, archive: str) -> list[str] | None:
     """Named periods; a range of years or days is written out."""
-    from skyarchive.archives.generate.ranges import written_out
+    from skyarchive.generators.ranges import written_out
 
     return None if text is None else written_out(text, archive)
 

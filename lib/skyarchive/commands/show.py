@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from skyarchive.commands.options import PORT
-from skyarchive.output import message
+from skyarchive.answers.options import PORT
+from skyarchive.progress import message
 from skyarchive.settings import load_settings
 
 

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skyarchive.catalog import Catalog
-from skyarchive.commands.look import FormatOption
-from skyarchive.definition import Definition
+from skyarchive.answers.options import FormatOption
+from skyarchive.answers.output import render
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
 from skyarchive.errors import DefinitionError, SkyarchiveError
-from skyarchive.output import message, render
+from skyarchive.progress import message
 from skyarchive.settings import Settings, load_settings
-from skyarchive.wording import counted
 
 if TYPE_CHECKING:
-    from skyarchive.refusals import Refusal
+    from skyarchive.store.refusals import Refusal
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +53,7 @@ def status(
 
     Example: skyarchive status nba
     """
-    from skyarchive.status import period_statuses
+    from skyarchive.pipeline.status import period_statuses
 
     settings = load_settings()
     catalog = Catalog(settings)
@@ -93,7 +93,7 @@ def _described(refusal: "Refusal | None") -> dict[str, Any]:
 
 
 def _say_nothing_there(settings: Settings, archive: str | None, catalog: Catalog) -> None:
-    from skyarchive.archives.generate import ARCHIVES
+    from skyarchive.generators import ARCHIVES
 
     where = settings.raw_folder / archive if archive else settings.raw_folder
     has_example = archive is None or (archive in ARCHIVES and catalog.get(archive).is_built_in)
@@ -103,19 +103,16 @@ def _say_nothing_there(settings: Settings, archive: str | None, catalog: Catalog
 
 def _say_unknown(settings: Settings, definition: Definition) -> bool:
     """Tells of raw files of which it is not known what they hold, or that nobody can read; whether there are any."""
-    from skyarchive.inventory import Inventory
-    from skyarchive.lake import Lake
+    from skyarchive.pipeline.sources import sources_of
+    from skyarchive.store.lake import Lake
 
-    inventory = Inventory.read(Lake(settings), settings, definition)
-    for sentence in inventory.untold():
+    sources = sources_of(Lake(settings), settings, definition)
+    for sentence in sources.untold():
         message(sentence)
-    unknown = inventory.unknown
+    unknown = sources.unknown_sentence()
     if unknown:
-        message(
-            f"{definition.name}: {counted(len(unknown), 'raw file is', 'raw files are')} new or changed and not looked "
-            f"into yet ({unknown[0].name}{' ...' if len(unknown) > 1 else ''}); run or refresh does."
-        )
-    return bool(unknown or inventory.untold())
+        message(f"{definition.name}: {unknown}")
+    return bool(unknown or sources.untold())
 
 
 def docs(
@@ -129,9 +126,9 @@ def docs(
 
     Example: skyarchive docs nba
     """
-    from skyarchive.lake import Lake
-    from skyarchive.publishing import docs_folder
-    from skyarchive.quality_docs import build_docs
+    from skyarchive.pipeline.publishing import docs_folder
+    from skyarchive.quality.docs import build_docs
+    from skyarchive.store.lake import Lake
 
     settings = load_settings()
     Catalog(settings).get(archive)

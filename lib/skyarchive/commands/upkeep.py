@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from skyarchive.commands.look import FormatOption
-from skyarchive.commands.options import COUNT, DAYS, SEED, ArchiveArgument, VerboseOption, workshop_for
-from skyarchive.output import message, render
+from skyarchive.answers.options import COUNT, DAYS, SEED, ArchiveArgument, FormatOption, VerboseOption, workshop_for
+from skyarchive.answers.output import render
+from skyarchive.progress import message
 
 Reprocess = Literal["none", "failed", "completed"]
 
@@ -29,11 +29,11 @@ def audit(
 
     Example: skyarchive audit nba --snapshots 100
     """
-    from skyarchive.auditing import audit as audit_archive
+    from skyarchive.pipeline.auditing import audits
 
-    report = audit_archive(workshop_for(archive, verbose), snapshots, seed)
-    report.raise_faults()
-    message(report.summary)
+    for report in audits(workshop_for(archive, verbose), snapshots, seed):
+        report.raise_faults()
+        message(report.summary)
 
 
 def maintain(
@@ -51,8 +51,8 @@ def maintain(
 
     Example: skyarchive maintain nba
     """
-    from skyarchive.maintaining import maintain as maintain_archive
-    from skyarchive.tables import RETENTION_DAYS
+    from skyarchive.pipeline.maintaining import maintain as maintain_archive
+    from skyarchive.store.tables import RETENTION_DAYS
 
     kept = RETENTION_DAYS if keep_days is None else keep_days
     rows = [care.described() for care in maintain_archive(workshop_for(archive, verbose), kept)]

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skyarchive.catalog import Catalog
-from skyarchive.commands.options import ArchiveArgument, VerboseOption, workshop_for
-from skyarchive.output import message
+from skyarchive.answers.options import ArchiveArgument, VerboseOption, workshop_for
+from skyarchive.definition.catalog import Catalog
+from skyarchive.progress import message
 from skyarchive.settings import load_settings
 
 if TYPE_CHECKING:
-    from skyarchive.publishing import Outcome
+    from skyarchive.pipeline.publishing import Outcome
 
 PeriodsOption = Annotated[
     str | None,
@@ -42,7 +42,7 @@ def run(
 
     Example: skyarchive run nba --periods 2010..2014
     """
-    from skyarchive.running import checked_steps
+    from skyarchive.pipeline.step import checked_steps
 
     _run(archive, periods, checked_steps(steps, Catalog(load_settings()).get(archive)), verbose)
 
@@ -64,8 +64,8 @@ def derive(archive: ArchiveArgument, periods: PeriodsOption = None, verbose: Ver
 
 
 def _run(archive: str, periods: str | None, steps: list[str], verbose: bool) -> None:
-    from skyarchive.running import raise_refusals, run_steps
-    from skyarchive.selection import Selection
+    from skyarchive.definition.selection import Selection
+    from skyarchive.pipeline.running import raise_refusals, run_steps
 
     outcomes = run_steps(workshop_for(archive, verbose), Selection(periods), steps)
     _say_published(archive, outcomes)
@@ -86,9 +86,9 @@ def refresh(
     Example: skyarchive refresh nba
     """
     from skyarchive.errors import SettingError
-    from skyarchive.lake import Lake
-    from skyarchive.running import raise_refusals
-    from skyarchive.running import refresh as refresh_archive
+    from skyarchive.pipeline.refreshing import refresh as refresh_archive
+    from skyarchive.pipeline.running import raise_refusals
+    from skyarchive.store.lake import Lake
 
     settings = load_settings()
     known = Lake(settings).archives()
@@ -110,11 +110,13 @@ def refresh(
 
 def _say_new(archive: str) -> None:
     """What has raw files and was never ingested is not refreshed: that is for `run`."""
-    from skyarchive.status import period_statuses
+    from skyarchive.pipeline.status import period_statuses
+    from skyarchive.pipeline.step import first_step
 
     settings = load_settings()
     statuses = period_statuses(settings, Catalog(settings).get(archive))
-    new = [it.period for it in statuses if it.files and it.steps["ingest"].state == "absent"]
+    first = first_step().name
+    new = [it.period for it in statuses if it.files and it.steps[first].state == "absent"]
     if new:
         periods = new[0] if len(new) == 1 else f"{new[0]}..{new[-1]}"
         message(f"{archive}: not ingested yet: {periods}; run: skyarchive run {archive} --periods {periods}")

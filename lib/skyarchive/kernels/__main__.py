@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from skyarchive.kernels import market, rounds
+from skyarchive.kernels import market
 from skyarchive.kernels.external import Method as ExternalMethod
 from skyarchive.kernels.external import external_skyline
 from skyarchive.kernels.monitoring.replaying import Query, replay
 from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order
-from skyarchive.kernels.points import unbeaten
+from skyarchive.kernels.points import rounds, unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
 from skyarchive.progress import Progress
 

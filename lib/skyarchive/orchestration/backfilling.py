@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from skyarchive.definition import Definition, Schedule
+from skyarchive.definition.model import Definition, Schedule
+from skyarchive.definition.selection import EXAMPLE, check_look
 from skyarchive.errors import SettingError, SkyarchiveError
-from skyarchive.lake import Lake
 from skyarchive.names import checked_period
 from skyarchive.orchestration.airflow_cli import airflow
 from skyarchive.orchestration.naming import compute_id, ingest_id
 from skyarchive.progress import Phase, Progress
-from skyarchive.refusals import last_refusals, newest
-from skyarchive.selection import EXAMPLE, check_look
+from skyarchive.store.lake import Lake
+from skyarchive.store.refusals import last_refusals, newest
 
 _LOOK_AGAIN = 2.0
 _DOWNSTREAM_PATIENCE = 120.0

@@ -1,21 +1,22 @@
 """The DAGs: two per archive, built from its definition, and two for all. Parsed all the time, so nothing heavy here."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, PartitionedAssetTimetable, chain, task
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, PartitionedAssetTimetable, task
 
-from skyarchive.catalog import Catalog
-from skyarchive.definition import Definition
-from skyarchive.names import PERIOD, STEPS
+from skyarchive.definition.catalog import Catalog
+from skyarchive.definition.model import Definition
+from skyarchive.names import PERIOD
 from skyarchive.orchestration import docs
 from skyarchive.orchestration.naming import AUDIT, MAINTENANCE, asset_uri, compute_id, ingest_id, pool_of
 from skyarchive.orchestration.notifying import notify_failure
+from skyarchive.pipeline.step import Step, names_of, steps_of
 from skyarchive.settings import load_settings
 
-TO_THE_LOG = STEPS[: STEPS.index("derive") + 1]
-"""What the ingest DAG does; the compute DAG does the rest."""
+_FIRST = 10
+"""Weight of a task that goes before others."""
 _TASK_DEFAULTS = {
     "owner": "skyarchive",
     "retries": 2,
@@ -35,36 +36,50 @@ def archive_dags() -> Iterator[DAG]:
 
 
 def ingest_dag(definition: Definition) -> DAG:
-    """From raw files to the update log of one period; tells who waits for it."""
+    """From raw files to the update log of one period, and to all else that needs no more; tells who waits for it."""
     archive, timing = definition.name, definition.timing
     timetable = (
         CronPartitionTimetable(timing.cron, timezone="UTC", run_offset=timing.offset, key_format=timing.key)
         if timing
         else None
     )
-    updates = Asset(asset_uri(archive, "updates"))
     with _dag(ingest_id(archive), definition, timetable, docs.INGEST) as dag:
-        before = None
-        for step in TO_THE_LOG:
-            now = _step(archive, step, [updates] if step == TO_THE_LOG[-1] else [])
-            if before is not None:
-                before >> now
-            before = now
+        _chained(archive, begun_with(definition))
     return dag
 
 
 def compute_dag(definition: Definition) -> DAG:
-    """What follows from a period's updates, as soon as they are published; then what became stale by it."""
+    """What stands on a period's handed-over results, as soon as they are published; then what became stale by it."""
     archive = definition.name
-    timetable = PartitionedAssetTimetable(assets=Asset(asset_uri(archive, "updates")))
+    (updates,) = (step.asset for step in steps_of(definition) if step.hands_over)
+    timetable = PartitionedAssetTimetable(assets=Asset(asset_uri(archive, updates)))
+    begun = begun_with(definition)
     with _dag(compute_id(archive), definition, timetable, docs.COMPUTE) as dag:
-        skyline, *further = (
-            _step(archive, step, [Asset(asset_uri(archive, step))])
-            for step in definition.steps
-            if step not in TO_THE_LOG
-        )
-        chain(skyline, *([further] if further else []), _refresh(archive))
+        tasks = _chained(archive, [step for step in steps_of(definition) if step not in begun])
+        refresh = _refresh(archive)
+        for last in [made for made in tasks if not made.operator.downstream_list]:
+            last >> refresh
     return dag
+
+
+def begun_with(definition: Definition) -> list[Step]:
+    """The steps that do not wait for what another one hands over."""
+    begun: list[Step] = []
+    for step in steps_of(definition):
+        done = {it.name for it in begun if not it.hands_over}
+        if all(need.step in done for need in step.needs if need.is_own):
+            begun.append(step)
+    return begun
+
+
+def _chained(archive: str, steps: Sequence[Step]) -> list[Any]:
+    """A task for every step, each after those that it needs of the same period."""
+    tasks: dict[str, Any] = {}
+    for step in steps:
+        tasks[step.name] = _step(archive, step)
+        for name in dict.fromkeys(need.step for need in step.needs if need.is_own and need.step in tasks):
+            tasks[name] >> tasks[step.name]
+    return list(tasks.values())
 
 
 def maintenance_dag() -> DAG:
@@ -93,7 +108,7 @@ def _dag(dag_id: str, definition: Definition, schedule: Any, doc: str) -> DAG:
         dag_id,
         schedule=schedule,
         description=definition.title,
-        doc_md=doc.format(archive=archive, title=definition.title, steps=", ".join(definition.steps)),
+        doc_md=doc.format(archive=archive, title=definition.title, steps=", ".join(names_of(definition))),
         tags=["skyarchive", archive],
         params={"period": _period_param(definition)},
         default_args={**_TASK_DEFAULTS, "pool": pool_of(archive)},
@@ -127,12 +142,20 @@ def _period_param(definition: Definition) -> Param:
     )
 
 
-def _step(archive: str, step: str, outlets: list[Asset]) -> Any:
-    @task(task_id=step, outlets=outlets, doc_md=docs.STEPS[step].format(archive=archive))
+def _step(archive: str, step: Step) -> Any:
+    outlets = [Asset(asset_uri(archive, step.asset))] if step.asset else []
+
+    # What others wait for comes first where one pool slot is to be had.
+    @task(
+        task_id=step.name,
+        outlets=outlets,
+        doc_md=step.doc.format(archive=archive),
+        priority_weight=_FIRST if step.hands_over else 1,
+    )
     def run(**context: Any) -> dict[str, Any]:
         from skyarchive.orchestration.tasks import run_step
 
-        return run_step(archive, step, context, outlets)
+        return run_step(archive, step.name, context, outlets)
 
     return run()
 

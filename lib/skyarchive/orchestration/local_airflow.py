@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
 from skyarchive.errors import SettingError, SkyarchiveError
 from skyarchive.orchestration.airflow_cli import QUIET, airflow
 from skyarchive.orchestration.naming import SPARK_CONNECTION

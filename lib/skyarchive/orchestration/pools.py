@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
 from skyarchive.orchestration.airflow_cli import airflow_in_turn
 from skyarchive.orchestration.naming import pool_of
 from skyarchive.settings import Settings, load_settings

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from skyarchive.session import server_configuration
+from skyarchive.pipeline.session import server_configuration
 from skyarchive.settings import Settings, load_settings
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"

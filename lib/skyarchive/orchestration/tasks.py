@@ -9,29 +9,31 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowSkipException
 
-from skyarchive.catalog import Catalog
+from skyarchive.definition.catalog import Catalog
 from skyarchive.errors import InputError, LockError, MachineError, SkyarchiveError, SparkError
 from skyarchive.names import checked_period
 from skyarchive.orchestration.naming import SPARK_CONNECTION, ingest_id
+from skyarchive.pipeline.workshop import Workshop
 from skyarchive.settings import Settings, load_settings
 from skyarchive.wording import counted
-from skyarchive.workshop import Workshop
 
 if TYPE_CHECKING:
-    from skyarchive.publishing import Outcome
+    from skyarchive.pipeline.publishing import Outcome
 
 
 def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Asset]) -> dict[str, Any]:
     """Runs a step for the run's period and tells the outlets of it."""
-    from skyarchive.running import refusals, run_steps, whole_inventory
-    from skyarchive.selection import Selection
+    from skyarchive.definition.selection import Selection
+    from skyarchive.pipeline.running import refusals, run_steps
+    from skyarchive.pipeline.sources import looked_into
+    from skyarchive.pipeline.step import step_named
 
     period = period_of(context)
     with _explained(), _workshop(archive) as workshop:
-        if step == "ingest" and period not in (inventory := whole_inventory(workshop)).periods():
-            if inventory.untold():
+        if step_named(step).sources and period not in (sources := looked_into(workshop)).periods():
+            if sources.untold():
                 first = f"{archive} {period} may be in a file that cannot be read:"
-                raise InputError("\n".join([first, *inventory.untold()]))
+                raise InputError("\n".join([first, *sources.untold()]))
             raise AirflowSkipException(
                 f"{archive} has no raw file for {period} in {workshop.settings.raw_folder / archive} yet. When it is "
                 f"there, clear this task, or run: skyarchive backfill {archive} --periods {period}"
@@ -54,9 +56,9 @@ def run_step(archive: str, step: str, context: dict[str, Any], outlets: list[Ass
 
 def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
     """Computes again what became stale, unless more is to come: then the last run does it for all."""
-    from skyarchive.running import refresh
+    from skyarchive.pipeline.refreshing import refresh
 
-    waiting = context["ti"].get_dr_count(dag_id=ingest_id(archive), states=["queued", "running"])
+    waiting = _more_to_come(archive, context)
     if waiting:
         raise AirflowSkipException(
             f"Of {ingest_id(archive)} {counted(waiting, 'more run is', 'more runs are')} under way; the last of them "
@@ -68,9 +70,19 @@ def refresh_stale(archive: str, context: dict[str, Any]) -> list[str]:
     return [f"{outcome.step} {period}" for outcome in outcomes for period in outcome.published]
 
 
+def _more_to_come(archive: str, context: dict[str, Any]) -> int:
+    """How many ingest runs are under way beside the one that this run follows, which may still be at work on what
+    nobody waits for."""
+    under_way = {"dag_id": ingest_id(archive), "states": ["queued", "running"]}
+    events = [event for told in context["triggering_asset_events"].values() for event in told]
+    own = sorted({event.source_run_id for event in events if event.source_run_id})
+    count: int = context["ti"].get_dr_count(**under_way)
+    return count - context["ti"].get_dr_count(**under_way, run_ids=own) if own else count
+
+
 def _raise_refusals(workshop: Workshop, outcomes: "list[Outcome]") -> None:
     """A raw file that belongs to no period as far as is known must not fail the task of one."""
-    from skyarchive.running import left_out, raise_refusals
+    from skyarchive.pipeline.running import left_out, raise_refusals
 
     for sentence in left_out(outcomes):
         workshop.progress.say(sentence)
@@ -79,7 +91,7 @@ def _raise_refusals(workshop: Workshop, outcomes: "list[Outcome]") -> None:
 
 def maintain_tables(archive: str) -> list[dict[str, Any]]:
     """Compacts and vacuums an archive's tables."""
-    from skyarchive.maintaining import maintain
+    from skyarchive.pipeline.maintaining import maintain
 
     with _explained(), _workshop(archive) as workshop:
         _need_tables(workshop)
@@ -88,14 +100,16 @@ def maintain_tables(archive: str) -> list[dict[str, Any]]:
 
 def audit_snapshots(archive: str) -> dict[str, Any]:
     """Checks random snapshots of an archive by brute force."""
-    from skyarchive.auditing import audit
+    from skyarchive.pipeline.auditing import audits
 
+    found: dict[str, Any] = {}
     with _explained(), _workshop(archive) as workshop:
         _need_tables(workshop)
-        report = audit(workshop)
-        workshop.progress.say(report.summary)
-        report.raise_faults()
-    return {"seed": report.seed, "snapshots": len(report.snapshots)}
+        for report in audits(workshop):
+            workshop.progress.say(report.summary)
+            report.raise_faults()
+            found = {"seed": report.seed, "snapshots": report.looked_at}
+    return found
 
 
 def period_of(context: dict[str, Any]) -> str:

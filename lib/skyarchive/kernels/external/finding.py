@@ -16,7 +16,7 @@ from skyarchive.kernels.external.planar import deterministic
 from skyarchive.kernels.external.rand import fixed_window, lexicographic, streaming
 from skyarchive.kernels.external.source import Paths, Source
 from skyarchive.kernels.external.streams import Workspace
-from skyarchive.kernels.preferences import Better
+from skyarchive.kernels.points.preferences import Better
 
 Method = Literal["fixed-window", "streaming", "lexicographic", "quantiles", "bnl", "less"]
 BATCH_ROWS = 8192

@@ -10,12 +10,12 @@ from pyarrow import ipc
 from pyarrow import parquet as pq
 
 from skyarchive.errors import InputError, SettingError
-from skyarchive.kernels.costs import comparable
 from skyarchive.kernels.external.counters import Counters
 from skyarchive.kernels.external.scores import read_only
 from skyarchive.kernels.external.streams import Batch, note_read
-from skyarchive.kernels.orders import PartialOrder
-from skyarchive.kernels.preferences import Better, Preference, checked_preferences
+from skyarchive.kernels.points.costs import comparable
+from skyarchive.kernels.points.orders import PartialOrder
+from skyarchive.kernels.points.preferences import Better, Preference, checked_preferences
 
 Paths = str | Path | Sequence[str | Path]
 _SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc")

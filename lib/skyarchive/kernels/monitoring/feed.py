@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from skyarchive.kernels.log_check import check_log, check_no_repeats
+from skyarchive.kernels.timeline.log_check import check_log, check_no_repeats
 
 BLOCK_ROWS = 1_000_000
 """Rows of a block, if a single snapshot has not more."""

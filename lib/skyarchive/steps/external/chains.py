@@ -12,10 +12,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from skyarchive.dataframes.unbeaten import HELD_BYTES, Plan, unbeaten_rows
+from skyarchive.dataframes.workers import GROUP, Batches, Question, reduced
 from skyarchive.kernels.points import unbeaten
-from skyarchive.kernels.preferences import Better, checked_preferences
-from skyarchive.steps.external import HELD_BYTES, Plan, unbeaten_rows
-from skyarchive.steps.external.workers import GROUP, Batches, Question, reduced
+from skyarchive.kernels.points.preferences import Better, checked_preferences
 
 _BEFORE = ""
 """Period of what a chain starts from: it sorts before all."""

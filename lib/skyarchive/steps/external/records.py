@@ -3,12 +3,12 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from skyarchive.definition import Definition
-from skyarchive.derivation import MarketModel
-from skyarchive.kernels.orders import PartialOrder
-from skyarchive.kernels.preferences import checked_preferences
-from skyarchive.record_definition import External
-from skyarchive.steps.derive.parts import is_finite
+from skyarchive.dataframes.columns import is_finite
+from skyarchive.definition.derivation import MarketModel
+from skyarchive.definition.external import External
+from skyarchive.definition.model import Definition
+from skyarchive.kernels.points.orders import PartialOrder
+from skyarchive.kernels.points.preferences import checked_preferences
 
 _BETWEEN_GROUPS = " / "
 """Slashes of the values themselves are doubled, so that no two groups are taken for one."""

@@ -1,0 +1,1 @@
+"""What questions share: moments, positions, tables for eyes, pictures."""

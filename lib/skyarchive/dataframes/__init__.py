@@ -1,0 +1,1 @@
+"""Skylines of any Spark DataFrame."""

@@ -1,0 +1,1 @@
+"""Checks before publication: suites, the judging of frames, Data Docs."""

@@ -1,0 +1,81 @@
+"""Raw rows into `external`: the records that no other record ever seen beats."""
+
+from typing import Any
+
+from skyarchive.definition.expressions import columns_counted_by, columns_of_records
+from skyarchive.definition.model import Definition
+from skyarchive.pipeline.step import Layout, Need, Step, before
+from skyarchive.quality.suites import Suite, load_suite
+
+_DOC = """\
+Finds the records that no other record ever seen up to the end of the period beats: `{archive}.external`. It starts from
+those of the period before (which it computes first, if they are not there) and the period's raw rows. Samples of the
+rows are compared by brute force before it is published.
+
+**If it fails:** the log names the expectation or the expression of the definition that cannot be computed. Nothing was
+published, and the last good version stays.
+
+Look at it: `skyarchive external {archive}`
+"""
+
+
+def _uses(definition: Definition) -> Any:
+    assert definition.external is not None
+    lag = definition.derive.columns_used(definition.attributes) if needs_carry(definition) else {}
+    return {**definition.configured({"external", "counts"}), "object": definition.object.column, **lag}
+
+
+def columns_read(definition: Definition) -> list[str]:
+    """The columns of raw rows that records are made of."""
+    method = definition.derive
+    used = {definition.object.column, *columns_of_records(definition), *columns_counted_by(definition)}
+    if needs_carry(definition):
+        used |= {column for columns in method.columns_used(definition.attributes).values() for column in columns}
+    return sorted(used - method.added_to_records - {"period", "file", "row"})
+
+
+def needs_carry(definition: Definition) -> bool:
+    """Whether records look back at their object's record before, which may be of an earlier period."""
+    return bool(definition.derive.added_to_records)
+
+
+def _suite(definition: Definition) -> Suite:
+    assert definition.external is not None
+    return load_suite("external", attributes=definition.external.numbers)
+
+
+EXTERNAL = Step(
+    name="external",
+    doc=_DOC,
+    body="skyarchive.steps.external.body:external",
+    uses=_uses,
+    needs=(
+        Need("ingest", "raw", why="its raw rows changed", columns=columns_read),
+        Need(
+            "external",
+            "external",
+            before,
+            why="{period} now ends with something else",
+            link="starts from the unbeaten records up to {period}, and {period}",
+        ),
+        Need(
+            "derive",
+            "carry",
+            before,
+            why="{period} now ends with something else",
+            link="needs what {period} ends with, and {period}",
+            asked=needs_carry,
+        ),
+    ),
+    reads=("raw", "external", "carry"),
+    writes={
+        "external": Layout(("period", "group_key", "object", "file", "row"), 2_000_000, is_output=True, suite=_suite)
+    },
+    asked=lambda definition: definition.external is not None,
+    undone="has no unbeaten records yet",
+    chained=True,
+    completes=True,
+    asset="external",
+    shows={"external": lambda it: it.rows_out},
+    commands="skyarchive.steps.external.commands",
+)

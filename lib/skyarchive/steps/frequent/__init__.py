@@ -1,0 +1,1 @@
+"""Who is unbeaten in a share of the last snapshots."""

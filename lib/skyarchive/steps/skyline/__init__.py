@@ -1,0 +1,1 @@
+"""The update log into intervals during which nobody beats an object."""

@@ -1,0 +1,1 @@
+"""Delta tables: contracts, writing through Spark, reading through delta-rs and DuckDB, publications, lock."""

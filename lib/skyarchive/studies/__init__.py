@@ -1,0 +1,1 @@
+"""Studies of published archives: what watching live would cost."""
