@@ -82,7 +82,6 @@ def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> Non
     before = here.sql("select * from synthetic.updates order by all")
     answers = [here.command(*question, "--format", "csv").out for question in QUESTIONS]
     assert here.command("run", "synthetic", "--periods", "00002", "--steps", "ingest,derive").code == 0
-    print([here.command(*question, "--format", "csv") for question in QUESTIONS if not here.command(*question, "--format", "csv").out])
     # Its skylines are not computed yet: whatever is asked is answered as before.
     assert [here.command(*question, "--format", "csv").out for question in QUESTIONS] == answers
     assert all(answers) and "00002 are not computed yet" in here.command("skyline", "synthetic").err

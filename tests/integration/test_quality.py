@@ -11,10 +11,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from skyarchive.definition.catalog import Catalog
 from skyarchive.errors import DefinitionError, InputError
 from skyarchive.quality.checking import check, explain_failure, failed_periods, load_suite, quality_rows
 from skyarchive.quality.docs import build_docs, keep_result
-from skyarchive.settings import schemas_folder
+from skyarchive.quality.suites import Suite
+from skyarchive.settings import Settings, schemas_folder
+from skyarchive.steps.ingest.checks import raw_suite
 
 pytestmark = pytest.mark.spark
 
@@ -31,76 +34,26 @@ NO_PERIOD: dict[str, tuple[dict[str, Any], set[str]]] = {"period": ({"period": N
 
 # For each suite: the frame's columns, a row that holds, and what each broken row must be told.
 SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set[str]]]]] = {
-    "raw": (
-        f"{RAW_DDL}, key string",
-        RAW | {"key": "k"},
-        NO_PERIOD | RAW_CASES | {"required": ({"key": None}, {"key is not null"})},
-    ),
-    "raw_nba": (
-        f"{RAW_DDL}, athlete_id int, game_id int, game_date_time timestamp, season int, season_type int, team_id int,"
-        " minutes double, points int, rebounds int, assists int, steals int, blocks int,"
-        " field_goals_made int, field_goals_attempted int",
-        RAW
-        | dict.fromkeys(("athlete_id", "game_id", "season_type", "team_id", "points", "rebounds", "assists"), 2)
-        | {"season": 2014, "minutes": 30.0, "steals": 0, "blocks": 0, "game_date_time": datetime(2014, 1, 1)}
-        | {"field_goals_made": 1, "field_goals_attempted": 1},
-        RAW_CASES
-        | {"period": ({"period": None}, {"period is not null", "season is the period"})}
-        | {"season": ({"season": 2013}, {"season is the period"})}
-        | {
-            f"no {column}": ({column: None}, {f"{column} is not null"})
-            for column in ("athlete_id", "game_id", "game_date_time", "season_type", "team_id")
-        }
-        | {
-            f"negative {column}": ({column: -1}, {f"{column} >= 0"})
-            for column in ("points", "rebounds", "assists", "steals", "blocks", "field_goals_made")
-        }
-        | {
-            f"minutes {value}": ({"minutes": value}, {"minutes is finite and not negative"})
-            for value in (NAN, INF, -1.0)
-        }
-        | {"did not play": ({"minutes": None, "points": None, "field_goals_made": None}, set())}
-        | {"made": ({"field_goals_made": 2}, {"field_goals_made <= field_goals_attempted"})}
-        | {
-            "attempted": (
-                {"field_goals_attempted": -1},
-                {"field_goals_attempted >= 0", "field_goals_made <= field_goals_attempted"},
-            )
-        },
-    ),
-    "raw_stocks": (
-        f"{RAW_DDL}, ticker string, date date, open double, high double, low double, close double, volume double",
-        RAW
-        | {"ticker": "A", "date": date(2014, 5, 1), "open": 0.0, "high": 2.0, "low": 1.0}
-        | {"close": 1.5, "volume": 0.0},
-        RAW_CASES
-        | {
-            "ticker": ({"ticker": None}, {"ticker is not null"}),
-            "date": ({"date": None}, {"date is not null"}),
-            "other year": ({"date": date(2013, 12, 31)}, {"date is in the period"}),
-            "period": ({"period": None}, {"period is not null"}),
-            "close": ({"close": 0.0}, {"close is finite and above zero"}),
-            "close nan": ({"close": NAN}, {"close is finite and above zero"}),
-            "open": ({"open": None}, {"open is finite and not negative"}),
-            "open inf": ({"open": INF}, {"open is finite and not negative"}),
-            "volume": ({"volume": -1.0}, {"volume is finite and not negative"}),
-            "high": ({"high": 0.5}, {"0 <= low <= high, finite"}),
-            "low nan": ({"low": NAN}, {"0 <= low <= high, finite"}),
-        },
-    ),
+    "raw": (f"{RAW_DDL}", RAW, NO_PERIOD | RAW_CASES),
     "raw_tcp": (
-        f"{RAW_DDL}, ts double, orig_h string, orig_p int, resp_h string, resp_p int, proto string",
-        RAW | {"ts": 1.7e9, "orig_h": "a", "orig_p": 1, "resp_h": "b", "resp_p": 80, "proto": "tcp"},
+        f"{RAW_DDL}, orig_h string, resp_h string, proto string",
+        RAW | {"orig_h": "a", "resp_h": "b", "proto": "tcp"},
         NO_PERIOD
         | RAW_CASES
         | {
-            "ts": ({"ts": None}, {"ts is a time"}),
-            "ts nan": ({"ts": NAN}, {"ts is a time"}),
             "orig_h": ({"orig_h": None}, {"orig_h is not null"}),
             "resp_h": ({"resp_h": None}, {"resp_h is not null"}),
-            "orig_p": ({"orig_p": -1}, {"orig_p is a port"}),
-            "resp_p": ({"resp_p": 65536}, {"resp_p is a port"}),
-            "udp": ({"resp_p": 65536, "orig_h": None, "ts": None, "proto": "udp"}, set()),
+            "udp": ({"orig_h": None, "proto": "udp"}, set()),
+        },
+    ),
+    "quarantine": (
+        "period string, file string, row bigint, reason string",
+        RAW | {"reason": "close is missing"},
+        NO_PERIOD
+        | {
+            "file": ({"file": None}, {"file is not null"}),
+            "no reason": ({"reason": None}, {"reason is not null"}),
+            "a whole file": ({"row": None}, set()),
         },
     ),
     "updates": (
@@ -273,7 +226,14 @@ def good_update(period: str, snapshot: int) -> tuple[Any, ...]:
 @pytest.mark.parametrize("name", sorted(SUITES))
 def test_each_entry_fails_on_exactly_the_rows_that_break_it(spark: SparkSession, name: str) -> None:
     ddl, good, cases = SUITES[name]
-    suite = load_suite(name, attributes=["x"], required=["key"] if name == "raw" else (), max_refused_share=0.1)
+    suite = load_suite(name, attributes=["x"], max_refused_share=0.1)
+    assert_told(spark, suite, ddl, good, cases)
+
+
+def assert_told(
+    spark: SparkSession, suite: Suite, ddl: str, good: dict[str, Any], cases: dict[str, tuple[dict[str, Any], set[str]]]
+) -> None:
+    """A row that holds, and for each case one that breaks exactly the expectations it names; every one is broken."""
     rows = [good | {"case": "good"}] + [good | change | {"case": case} for case, (change, _) in cases.items()]
     frame = frame_of(spark, f"{ddl}, case string", rows).coalesce(1).persist()
 
@@ -286,6 +246,98 @@ def test_each_entry_fails_on_exactly_the_rows_that_break_it(spark: SparkSession,
             told[row["case"]].add(result.expectation)
     assert told == {"good": set()} | {case: expected for case, (_, expected) in cases.items()}
     frame.unpersist()
+
+
+# For each archive: a raw row that holds, and what each broken row must be told, beside what the suites above tell.
+DEFINED: dict[str, tuple[dict[str, Any], dict[str, tuple[dict[str, Any], set[str]]]]] = {
+    "nba": (
+        dict.fromkeys(("athlete_id", "game_id", "season_type", "team_id", "points", "rebounds", "assists"), 2)
+        | {"season": 2014, "minutes": 30.0, "steals": 0, "blocks": 0, "game_date_time": datetime(2014, 1, 1)}
+        | {"field_goals_made": 1, "field_goals_attempted": 1},
+        {
+            f"no {column}": ({column: None}, {f"{column} is not null"})
+            for column in ("athlete_id", "game_id", "game_date_time", "season_type", "team_id")
+        }
+        | {
+            f"negative {column}": ({column: -1}, {f"{column} >= 0"})
+            for column in ("points", "rebounds", "assists", "steals", "blocks", "field_goals_made")
+        }
+        | {
+            f"minutes {value}": ({"minutes": value}, {"minutes is finite and minutes >= 0"})
+            for value in (NAN, INF, -1.0)
+        }
+        | {
+            "no period": ({"period": None}, {"period is not null", "season is of the period"}),
+            "season": ({"season": 2013}, {"season is of the period"}),
+            "no season": ({"season": None}, {"season is not null", "season is of the period"}),
+            "did not play": ({"minutes": None, "points": None, "field_goals_made": None}, set()),
+            "made": ({"field_goals_made": 2}, {"not: field_goals_made > field_goals_attempted"}),
+            "attempted": (
+                {"field_goals_attempted": -1},
+                {"field_goals_attempted >= 0", "not: field_goals_made > field_goals_attempted"},
+            ),
+            "long ago": (
+                {"game_date_time": datetime(1945, 12, 31)},
+                {"game_date_time >= 1946-01-01 and game_date_time is not after next year"},
+            ),
+            "to come": (
+                {"game_date_time": datetime(9000, 1, 1)},
+                {"game_date_time >= 1946-01-01 and game_date_time is not after next year"},
+            ),
+        },
+    ),
+    "stocks": (
+        {"ticker": "A", "date": date(2014, 5, 1), "open": 0.0, "high": 2.0, "low": 1.0, "close": 1.5, "volume": 0.0},
+        {
+            "no period": ({"period": None}, {"period is not null", "date is of the period"}),
+            "ticker": ({"ticker": None}, {"ticker is not null"}),
+            "date": ({"date": None}, {"date is not null", "date is of the period"}),
+            "other year": ({"date": date(2013, 12, 31)}, {"date is of the period"}),
+            "long ago": (
+                {"date": date(1601, 5, 1)},
+                {"date >= 1602-01-01 and date is not after next year", "date is of the period"},
+            ),
+            "close": ({"close": 0.0}, {"not: close <= 0"}),
+            "close nan": ({"close": NAN}, {"close is finite"}),
+            "no close": ({"close": None}, {"close is not null"}),
+            "open": ({"open": None}, {"open is not null"}),
+            "open inf": ({"open": INF}, {"open is finite and open >= 0"}),
+            "volume": ({"volume": -1.0}, {"volume is finite and volume >= 0"}),
+            "no volume": ({"volume": None}, {"volume is not null"}),
+            "high": ({"high": 0.5}, {"not: high < low"}),
+            "no high": ({"high": None}, {"high is not null"}),
+            "high inf": ({"high": INF}, {"high is finite and high >= 0"}),
+            "low nan": ({"low": NAN}, {"low is finite and low >= 0", "not: high < low"}),
+            "no low": ({"low": None}, {"low is not null"}),
+        },
+    ),
+    "tcp": (
+        {"ts": 1.4e9, "orig_h": "a", "orig_p": 1, "resp_h": "b", "resp_p": 80, "proto": "tcp", "period": "2014-05-13"},
+        {
+            "no period": ({"period": None}, {"period is not null", "ts is of the period"}),
+            "ts": ({"ts": None}, {"ts is not null", "ts is of the period"}),
+            "ts nan": (
+                {"ts": NAN}, {"ts is finite and ts >= 0 and ts is not after next year", "ts is of the period"},
+            ),
+            "ts of another day": ({"ts": 1.4e9 + 86400}, {"ts is of the period"}),
+            "orig_h": ({"orig_h": None}, {"orig_h is not null"}),
+            "resp_h": ({"resp_h": None}, {"resp_h is not null"}),
+            "orig_p": ({"orig_p": -1}, {"orig_p >= 0 and orig_p <= 65535"}),
+            "resp_p": ({"resp_p": 65536}, {"resp_p >= 0 and resp_p <= 65535"}),
+            "no port": ({"resp_p": None}, set()),
+            "udp": ({"resp_p": 65536, "orig_h": None, "proto": "udp"}, set()),
+            "no protocol": ({"resp_p": 65536, "orig_h": None, "proto": None}, set()),
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("archive", sorted(DEFINED))
+def test_what_a_definition_says_of_its_rows_is_asked_of_those_that_are_kept(spark: SparkSession, archive: str) -> None:
+    definition = Catalog(Settings(raw="no such folder")).get(archive)
+    own, cases = DEFINED[archive]
+    ddl = ", ".join([RAW_DDL, *(f"{name} {spec.type}" for name, spec in definition.columns.items())])
+    assert_told(spark, raw_suite(definition), ddl, RAW | own, RAW_CASES | cases)
 
 
 def test_every_suite_is_tested() -> None:

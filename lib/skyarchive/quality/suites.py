@@ -5,8 +5,7 @@ A suite file has these keys, all optional but `expectations`:
 - `about`: one sentence on what the suite guards.
 - `extends`: the suite whose entries come first.
 - `expectations`: a list of entries.
-- `attributes`, `required`: entries made once for each attribute, or each required column, of an archive;
-  `{column}` in them stands for its name.
+- `attributes`: entries made once for each attribute of an archive; `{column}` in them stands for its name.
 
 An entry is `expectation` (a name of KINDS), `column`, the arguments of that expectation, and if wanted `text`
 (how a person reads it) and `why`. An argument `$name` is a parameter given when the suite is loaded.
@@ -26,8 +25,7 @@ from skyarchive.settings import schemas_folder
 if TYPE_CHECKING:
     from great_expectations.expectations.expectation import Expectation
 
-_EACH = ("attributes", "required")
-_SUITE_KEYS = ("about", "extends", "expectations", *_EACH)
+_SUITE_KEYS = ("about", "extends", "expectations", "attributes")
 _SUITE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -54,13 +52,14 @@ def load_suite(
     name: str,
     *,
     attributes: Iterable[str] = (),
-    required: Iterable[str] = (),
+    more: Iterable[Mapping[str, Any]] = (),
     folder: Path | None = None,
     **parameters: Any,
 ) -> Suite:
-    """The suite of that name for an archive's attribute columns and required columns."""
-    columns = {"attributes": tuple(attributes), "required": tuple(required)}
-    entries = _raw_entries(name, columns, folder or schemas_folder() / "expectations")
+    """The suite of that name for an archive's attribute columns, and `more` entries, which follow from its
+    definition."""
+    entries = _raw_entries(name, tuple(attributes), folder or schemas_folder() / "expectations")
+    entries += [("the archive's definition", raw) for raw in more]
     return Suite(name, tuple(_entry(where, raw, parameters) for where, raw in entries))
 
 
@@ -76,7 +75,7 @@ def _suite_file(name: str, folder: Path) -> Path:
 
 
 def _raw_entries(
-    name: str, columns: Mapping[str, tuple[str, ...]], folder: Path, below: tuple[str, ...] = ()
+    name: str, attributes: tuple[str, ...], folder: Path, below: tuple[str, ...] = ()
 ) -> list[tuple[str, Any]]:
     """Every entry with the place it stands at, templates filled in."""
     path = _suite_file(name, folder)
@@ -85,14 +84,13 @@ def _raw_entries(
     content = _read(path)
     entries: list[tuple[str, Any]] = []
     if "extends" in content:
-        entries += _raw_entries(str(content["extends"]), columns, folder, (*below, name))
+        entries += _raw_entries(str(content["extends"]), attributes, folder, (*below, name))
     entries += [(f"{path}, expectations[{n}]", raw) for n, raw in enumerate(content["expectations"])]
-    for section in _EACH:
-        entries += [
-            (f"{path}, {section}[{n}]", _filled(raw, column))
-            for column in columns[section]
-            for n, raw in enumerate(content.get(section, []))
-        ]
+    entries += [
+        (f"{path}, attributes[{n}]", _filled(raw, column))
+        for column in attributes
+        for n, raw in enumerate(content.get("attributes", []))
+    ]
     return entries
 
 
@@ -109,7 +107,7 @@ def _read(path: Path) -> dict[str, Any]:
     if unknown:
         raise DefinitionError(f"{path}: unknown key {unknown[0]!r}; allowed are {', '.join(_SUITE_KEYS)}.")
     content.setdefault("expectations", [])
-    for section in ("expectations", *_EACH):
+    for section in ("expectations", "attributes"):
         if not isinstance(content.get(section, []), list):
             raise DefinitionError(f"{path}: {section!r} must be a list of entries.")
     return content

@@ -5,8 +5,7 @@ from pyspark.sql import functions as F
 
 from skyarchive.definition.bounds import NUMERIC_TYPES
 from skyarchive.definition.derivation import YEARS
-from skyarchive.definition.model import Column as ColumnSpec
-from skyarchive.definition.model import Definition, Period
+from skyarchive.definition.model import Definition
 from skyarchive.names import PERIOD
 from skyarchive.steps.ingest.judging import judged_column
 from skyarchive.steps.ingest.reading.files import RawFile
@@ -75,7 +74,7 @@ def with_types_and_reasons(rows: DataFrame, definition: Definition) -> DataFrame
 def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
     """`_own_period`: the period a row belongs to by its content, null if that cannot be read or believed."""
     spec = definition.columns[definition.period.column]
-    period = _period_of(F.col(definition.period.column), definition.period, spec)
+    period = F.expr(period_told_by(definition))
     if definition.period.by == "value" and spec.type == "string":
         period = F.when(period.rlike(f"^{PERIOD.pattern}$"), period)
     else:  # others are names, unless they begin with a sign
@@ -83,16 +82,19 @@ def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
     return rows.withColumn("_own_period", F.when(F.col("_place_fault").isNull(), period))
 
 
-def _period_of(value: Column, period: Period, spec: ColumnSpec) -> Column:
+def period_told_by(definition: Definition) -> str:
+    """The period of a row as Spark SQL of the column that gives it; null where that has none."""
+    period, kind = definition.period, definition.columns[definition.period.column].type
+    value = f"`{period.column}`"
     if period.by == "value":
-        return value.cast("string")
+        return f"cast({value} as string)"
     if period.by == "block":
-        return F.format_string("%05d", F.floor(value / F.lit(period.size)).cast("bigint"))
+        return f"format_string('%05d', cast(floor({value} / {period.size}) as bigint))"
+    if kind in NUMERIC_TYPES:
+        value = f"timestamp_seconds(if({value} >= 0 and {value} < {_LAST_DAY}, {value}, null))"
     formats = {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}
-    if spec.type in NUMERIC_TYPES:
-        in_range = (value >= 0) & (value < _LAST_DAY)
-        value = F.timestamp_seconds(F.when(in_range, value))
-    return F.when(F.year(value).between(*YEARS), F.date_format(value, formats[period.by]))
+    first, last = YEARS
+    return f"if(year({value}) between {first} and {last}, date_format({value}, '{formats[period.by]}'), null)"
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
