@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from skyarchive.definition.bounds import NEXT_YEAR, NUMERIC_TYPES, following_year, seconds_past
+from skyarchive.definition.bounds import NEXT_YEAR, NUMERIC_TYPES, Bound, NextYear, following_year, seconds_past
 from skyarchive.definition.expressions import expressions_of
 from skyarchive.definition.model import Column, Definition
 from skyarchive.quality.suites import Suite, load_suite, suite_exists
@@ -35,16 +35,17 @@ def expectations_of(definition: Definition) -> Iterator[dict[str, Any]]:
         yield _checked(definition, named, f"not coalesce(({rule.when}), false)", f"not: {rule.when}", rule.reason)
 
 
-def _limits(name: str, column: Column) -> Iterator[tuple[str, str]] | list[tuple[str, str]]:
+def _limits(name: str, column: Column) -> list[tuple[str, str]]:
     """Each limit of a value as a condition, and how a person reads it."""
-    value, found = _quoted(name), []
+    value = _quoted(name)
+    found: list[tuple[str, str]] = []
     if column.type == "double":
         found.append((f"not isnan({value}) and abs({value}) < double('infinity')", f"{name} is finite"))
     if column.min is not None:
         found.append((f"{value} >= {_literal(column.min, column.type)}", f"{name} >= {_read(column.min)}"))
     if column.max == NEXT_YEAR:
         year = following_year()
-        past = seconds_past(year) if column.type in NUMERIC_TYPES else date(year + 1, 1, 1)
+        past: Bound = seconds_past(year) if column.type in NUMERIC_TYPES else date(year + 1, 1, 1)
         found.append((f"{value} < {_literal(past, column.type)}", f"{name} is not after {NEXT_YEAR}"))
     elif column.max is not None:
         whole_day = column.type == "timestamp" and not isinstance(column.max, datetime)
@@ -53,11 +54,11 @@ def _limits(name: str, column: Column) -> Iterator[tuple[str, str]] | list[tuple
     return found
 
 
-def _literal(bound: float | date, kind: str) -> str:
+def _literal(bound: Bound | NextYear, kind: str) -> str:
     return f"{bound!r}D" if isinstance(bound, float) else f"cast('{bound}' as {kind})"
 
 
-def _read(bound: Any) -> str:
+def _read(bound: Bound | NextYear) -> str:
     return f"{bound:g}" if isinstance(bound, float) else str(bound)
 
 
