@@ -16,6 +16,7 @@ from oracle import records as oracle
 from skyarchive.definition.model import Definition
 from skyarchive.definition.selection import Selection
 from skyarchive.kernels.points.preferences import checked_preferences
+from skyarchive.pipeline.publishing import Run
 from skyarchive.pipeline.refreshing import refresh
 from skyarchive.pipeline.running import run_step, run_steps
 from skyarchive.steps.external import body as recording
@@ -112,7 +113,7 @@ def truth(home: Home, ways: dict[str, Any] = WAYS) -> list[tuple[Any, ...]]:
                         "per_day": int(row["sales"]) / 2 if row["sales"] else None, "grade": row["grade"] or None,
                     })  # fmt: skip
         best = oracle.unbeaten(seen, ways, ["group_key"])
-        found += [(year, r["group_key"], r["file"], r["row"], r["object"], *(r[name] for name in WAYS)) for r in best]
+        found += [(year, r["group_key"], r["file"], r["row"], r["object"], *(r[name] for name in ways)) for r in best]
     return sorted(found)
 
 
@@ -197,8 +198,85 @@ def test_what_comes_before_is_computed_first(shops: Home, monkeypatch: pytest.Mo
     path = shops.folder / "definitions" / "shops.yaml"
     path.write_text(SHOPS.replace("    per_day:", "    sales: {better: higher}\n    per_day:"))
     answer = shops.command("external", "shops")
-    assert answer.code == 1 and "was made under another definition, without sales: give the new one" in answer.err
+    assert (
+        answer.code == 1
+        and "was made under another definition, without sales: run: skyarchive refresh shops." in answer.err
+    )
     assert "is not ingested" in run_step(workshop, "external", ["2009"]).refused["2009"]
+
+
+def test_other_attributes_make_its_table_anew_and_no_other(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
+    lake = shops.workshop("shops").lake
+    before, versions = truth(shops), lake.published_versions("shops")
+    path = shops.folder / "definitions" / "shops.yaml"
+    path.write_text(SHOPS.replace("    grade: {better: {order: [[A, B], [A, C], [B, D], [C, D]]}}\n", ""))
+    told = shops.command("run", "shops", "--periods", "2003", "--steps", "external")
+    assert told.code == 0 and "shops.external: its columns are others now" in told.err
+    ways = {name: way for name, way in WAYS.items() if name != "grade"}
+    changed = shops.workshop("shops").lake
+    rows = changed.query("select * from shops.external order by all").rows
+    assert list(rows) == truth(shops, ways) != before
+    assert set(shops.states("shops").values()) == {"current"}
+    now = changed.published_versions("shops")
+    assert {table for table in now if now[table] != versions[table]} == {"external", "runs", "quality"}
+    # What it was stays readable by its version.
+    old = shops.command("sql", "select * from shops.external order by all", "--version",
+                        f"shops.external={versions['external']}", "--format", "json").rows  # fmt: skip
+    assert [tuple(row.values()) for row in old] == before
+    assert shops.command("diff", "shops.external", "--format", "json").rows
+
+
+def test_a_period_that_other_attributes_refuse_is_published_no_more(
+    shops: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_settings(monkeypatch, shops)
+    path = shops.folder / "definitions" / "shops.yaml"
+    orders = "    grade: {better: {order: [[A, B], [A, C], [B, D], [C, D]]}}\n"
+    path.write_text(SHOPS.replace(orders, orders.replace("grade:", "rank:").replace("}}", "}, value: grade}")))
+    file = shops.raw / "shops" / "shops2003.csv"
+    file.write_text(file.read_text() + "2003,31,s1,5,1,E,X,True\n")
+    told = shops.command("refresh", "shops")
+    assert told.code == 1 and "rank is 'E'" in told.err
+    states = {row["period"]: (row["state"], row["why"]) for row in shops.command(
+        "status", "shops", "--format", "json").rows}  # fmt: skip
+    assert states["2001"][0] == states["2002"][0] == "current"
+    assert states["2003"][0] == "unfinished" and "rank is 'E'" in states["2003"][1]
+    assert {row["period"] for row in shops.sql("select distinct period from shops.external")} == {"2001", "2002"}
+    answer = shops.command("external", "shops", "--period", "2003")
+    assert answer.code == 1 and "they are computed for 2001, 2002." in answer.err
+    file.write_text(file.read_text().replace(",E,X,True", ",D,X,True"))
+    assert shops.command("refresh", "shops").code == 0
+    assert set(shops.states("shops").values()) == {"current"}
+
+
+def test_raw_rows_outlive_their_columns_and_their_files(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shops)
+    before = shops.sql("select * exclude (town) from shops.raw order by all")
+    (shops.raw / "shops" / "shops2001.csv").unlink()
+    path = shops.folder / "definitions" / "shops.yaml"
+    path.write_text(SHOPS.replace("  town: {type: string}\n", "  site: {type: string}\n").replace("[town]", "[grade]"))
+    assert shops.command("run", "shops", "--periods", "2002,2003", "--steps", "ingest").code == 0
+    assert shops.sql("select * exclude (site) from shops.raw order by all") == before
+    assert shops.sql("select count(*) as n from shops.raw where site is not null") == [{"n": 0}]
+
+
+def test_a_kill_before_the_new_table_is_published_leaves_the_old_one(
+    shops: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_settings(monkeypatch, shops)
+    before = truth(shops)
+    path = shops.folder / "definitions" / "shops.yaml"
+    path.write_text(SHOPS.replace("    grade: {better: {order: [[A, B], [A, C], [B, D], [C, D]]}}\n", ""))
+    monkeypatch.setattr(Run, "publish", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
+    with pytest.raises(RuntimeError, match="killed"):
+        run_step(shops.workshop("shops"), "external", YEARS)
+    monkeypatch.undo()
+    as_settings(monkeypatch, shops)
+    assert list(shops.workshop("shops").lake.query("select * from shops.external order by all").rows) == before
+    path.write_text(SHOPS)
+    assert run_step(shops.workshop("shops"), "external", YEARS).published == YEARS
+    assert table(shops) == before
 
 
 def test_a_wrong_answer_is_never_published(shops: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from skyarchive.definition.model import Definition
 from skyarchive.pipeline.keeping import Kept, keeping
 from skyarchive.pipeline.look import Look
 from skyarchive.pipeline.publishing import Outcome, PeriodRecord, Run
+from skyarchive.pipeline.renewing import make_anew, with_all_published
 from skyarchive.pipeline.session import fitting_work
 from skyarchive.pipeline.step import Layout, Need, Step, before, resolved
 from skyarchive.pipeline.workshop import Workshop
@@ -119,6 +120,7 @@ def execute(step: Step, workshop: Workshop, periods: list[str], parameters: Mapp
     with workshop.computing():
         workshop.tables.discard_unpublished()
         look = Look.read(workshop.lake, workshop.definition)
+        periods = with_all_published(step, workshop, look, periods)
         if step.completes:
             periods = look.with_earlier(step, periods)
         for together in look.chains(periods) if step.chained else [sorted(periods)]:
@@ -148,10 +150,10 @@ def _run(step: Step, run: Run, periods: list[str], outcome: Outcome) -> None:
             good = _checked(work, made)
         if good:
             with run.phase("writing", good):
-                _write(work, made, good)
+                withdrawn = _write(work, made, good)
         run.keep_quality(periods)
         if good:
-            run.publish(_records(work, made, good))
+            run.publish(_records(work, made, good), withdrawn)
             outcome.published += good
 
 
@@ -239,21 +241,29 @@ def _of_periods(frame: DataFrame, periods: Sequence[str]) -> DataFrame:
     return frame.where(F.col("period").isin(list(periods)))
 
 
-def _write(work: Work, made: _Made, periods: list[str]) -> None:
-    """Every table side by side, a commit each: a commit is mostly waiting for small jobs."""
+def _write(work: Work, made: _Made, periods: list[str]) -> list[str]:
+    """Every table side by side, a commit each: a commit is mostly waiting for small jobs. Periods of which nothing is
+    published any more, because a table was made anew, are given back."""
     run = work.run
+    kept, withdrawn = make_anew(work.step, run, work.look, periods)
+    others = sorted({*work.ledger.of(work.step.name)} - {*periods})
 
     def write(table: str, layout: Layout) -> None:
         frame = made.frames.get(table)
-        if frame is None:
+        if frame is not None:
+            frame = _laid_out(_of_periods(frame, periods), layout, made.rows(table, periods))
+        if table in kept:
+            stays = kept[table]
+            run.replace(table, stays if frame is None else frame.unionByName(stays), [*periods, *others])
+        elif frame is None:
             run.clear(table, periods)
         else:
-            rows = made.rows(table, periods)
-            run.replace(table, _laid_out(_of_periods(frame, periods), layout, rows), periods)
+            run.replace(table, frame, periods)
 
     with ThreadPoolExecutor(len(work.step.writes)) as pool:
         for written in [pool.submit(write, *item) for item in work.step.writes.items()]:
             written.result()
+    return withdrawn
 
 
 def _laid_out(frame: DataFrame, layout: Layout, rows: int) -> DataFrame:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from skyarchive.quality.checking import (
 )
 from skyarchive.quality.docs import keep_result
 from skyarchive.store.lake import Lake
+from skyarchive.store.losses import WITHDRAWN
 from skyarchive.store.tables import Commit
 
 
@@ -134,30 +135,37 @@ class Run:
             self.workshop.tables.note("quality", self._quality, self.commit(periods))
             self._quality = []
 
-    def publish(self, records: dict[str, PeriodRecord]) -> None:
-        """Add the rows to `runs` that make this run's commits count: the last thing a step does."""
+    def publish(self, records: dict[str, PeriodRecord], withdrawn: Sequence[str] = ()) -> None:
+        """Add the rows to `runs` that make this run's commits count: the last thing a step does. Of periods that are
+        `withdrawn` nothing is published any more."""
         seconds = time.monotonic() - self._began
         phases = {name: round(value, 2) for name, value in self._phases.items()}
+        told = {"seconds": phases, "periods_in_run": len(records)}
         rows = [
-            {
-                "period": period,
-                "run_id": self.run_id,
-                "step": self.step,
-                "started": self.started,
-                "seconds": round(seconds, 3),
-                "rows_in": record.rows_in,
-                "rows_out": record.rows_out,
-                "input_versions": _json(self.input_versions),
-                "output_versions": _json(self.output_versions),
-                "parameters": _json(self.parameters),
-                "code_version": code_version(),
-                "input_fingerprints": _json(record.input_fingerprints),
-                "output_fingerprints": _json(record.output_fingerprints),
-                "details": _json(record.details | {"seconds": phases, "periods_in_run": len(records)}),
-            }
+            self._row(period, seconds, self.output_versions, replace(record, details=record.details | told))
             for period, record in records.items()
         ]
+        gone = PeriodRecord(0, 0, {}, {}, {WITHDRAWN: f"{self.step} of other columns is no answer any more"})
+        rows += [self._row(period, seconds, {}, gone) for period in withdrawn]
         self.workshop.tables.note("runs", rows, self.commit(list(records)))
+
+    def _row(self, period: str, seconds: float, versions: dict[str, int], record: PeriodRecord) -> dict[str, Any]:
+        return {
+            "period": period,
+            "run_id": self.run_id,
+            "step": self.step,
+            "started": self.started,
+            "seconds": round(seconds, 3),
+            "rows_in": record.rows_in,
+            "rows_out": record.rows_out,
+            "input_versions": _json(self.input_versions),
+            "output_versions": _json(versions),
+            "parameters": _json(self.parameters),
+            "code_version": code_version(),
+            "input_fingerprints": _json(record.input_fingerprints),
+            "output_fingerprints": _json(record.output_fingerprints),
+            "details": _json(record.details),
+        }
 
 
 def docs_folder(lake: Lake, archive: str) -> Path:

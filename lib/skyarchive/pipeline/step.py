@@ -78,6 +78,8 @@ class Layout:
     """Columns that tell its rows apart: with them each column gets a fingerprint, too, for those who read only some."""
     stamp: str | None = None
     """A column that takes the fingerprint of the others."""
+    outlives: bool = False
+    """Whether its rows of other periods stay when its columns change, with nulls for what they lack."""
     suite: "Callable[[Definition], Suite] | None" = None
     """The suite that judges its rows, where it is not the one of the table's name."""
 

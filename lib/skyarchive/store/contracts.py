@@ -56,6 +56,10 @@ class TableContract:
         """Raise an explanation, column by column, unless the schema is the contract's."""
         self.compare_types({field.name: field.dataType.simpleString() for field in schema.fields})
 
+    def is_met(self, found: dict[str, str]) -> bool:
+        """Whether these are its columns, with their Spark SQL types."""
+        return not self._differences(found)
+
     def compare_types(self, found: dict[str, str]) -> None:
         """The same for columns given with their Spark SQL types."""
         differences = self._differences(found)

@@ -9,7 +9,7 @@ from typing import Any
 from skyarchive.names import sql_text
 from skyarchive.store.lake import Lake
 from skyarchive.store.logs import RUNS
-from skyarchive.store.losses import LOST, Listing, RowKey, told
+from skyarchive.store.losses import LOST, WITHDRAWN, Listing, RowKey, told
 
 _COLUMNS = (
     "period", "run_id", "step", "started", "seconds", "rows_in", "rows_out", "input_versions", "output_versions",
@@ -70,6 +70,7 @@ class Ledger:
                 step, period = values["step"], values["period"]
                 listing = unmended.get((values["run_id"], period))
                 why = told(archive, listing) if listing else values["details"].get(LOST)
+                why = why or values["details"].get(WITHDRAWN)
                 if why is not None:
                     lost[step, period] = values["started"], why
                     continue

@@ -8,6 +8,9 @@ RowKey = tuple[str, str]
 LOST = "lost"
 """Key of `runs.details` that says, once the log is mended, why the row does not count."""
 
+WITHDRAWN = "withdrawn"
+"""The same of a row that publishes nothing, because a table was made anew without its period."""
+
 
 @dataclass(frozen=True)
 class Listing:

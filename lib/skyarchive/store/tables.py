@@ -1,7 +1,8 @@
 """The one place where Spark reads and writes Delta tables: by version, by period, one commit at a time."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from skyarchive.definition.model import Definition
 from skyarchive.errors import LockError, SchemaError
@@ -65,13 +67,39 @@ class Tables:
 
     def read(self, table: str, version: int, periods: list[str] | None = None) -> DataFrame:
         """The table at a version, whole or only some periods."""
-        frame = self._spark.read.format("delta").option("versionAsOf", version).load(self._path(table))
-        self.contract(table).compare(frame.schema)
+        frame, contract = self._at(table, version), self.contract(table)
+        with _made_otherwise(contract):
+            frame = contract.conform(frame.select(*(c for c in frame.columns if c in contract.columns)))
         return frame.where(periods_predicate(periods)) if periods else frame
+
+    def read_as_now(self, table: str, version: int, periods: list[str]) -> DataFrame:
+        """Some periods of a version with other columns, as far as they are the same; what they lack is null."""
+        frame = self._at(table, version).where(periods_predicate(periods))
+        found = dict(frame.dtypes)
+        return frame.select(
+            *(
+                F.col(column) if found.get(column) == kind else F.lit(None).cast(kind).alias(column)
+                for column, kind in self.contract(table).columns.items()
+            )
+        )
+
+    def _at(self, table: str, version: int) -> DataFrame:
+        return self._spark.read.format("delta").option("versionAsOf", version).load(self._path(table))
 
     def replace(self, table: str, frame: DataFrame, periods: list[str], commit: Commit) -> int:
         """Replace exactly these periods in one commit; the version it made."""
         return self._write(table, frame, commit, "overwrite", replaceWhere=periods_predicate(periods))
+
+    def is_outgrown(self, table: str) -> bool:
+        """Whether it has other columns than the definition gives it now."""
+        if not self._lake.log(self._definition.name, table).has_entries:
+            return False
+        return not self.contract(table).is_met(self._lake.column_types(self._definition.name, table))
+
+    def make_anew(self, table: str, commit: Commit) -> None:
+        """Give it the columns of now, and no rows; what was in it is there under its version."""
+        with without_panics(self._settings):
+            self._create(self.contract(table), mode="overwrite", commit_properties=_told_by(commit))
 
     def clear(self, table: str, periods: list[str], commit: Commit) -> int:
         """Leave these periods without rows; no commit where they have none."""
@@ -93,7 +121,7 @@ class Tables:
                 pa.Table.from_pylist(rows, schema),
                 mode="overwrite" if anew else "append",
                 schema_mode="merge",  # a table made before a column came gets it
-                commit_properties=CommitProperties(custom_metadata={"userMetadata": commit.metadata()}),
+                commit_properties=_told_by(commit),
             )
 
     def rows_frame(self, table: str, rows: list[dict[str, Any]]) -> DataFrame:
@@ -137,27 +165,41 @@ class Tables:
     def _ensure(self, contract: TableContract, *, grows: bool = False) -> None:
         """Make the table if it is not there; if it is, its columns must be the contract's. One that `grows` may lack
         columns that can be null: they came later, and the next write adds them."""
-        path = self._path(contract.table)
         if self._lake.log(self._definition.name, contract.table).has_entries:
-            try:
-                found = self._lake.column_types(contract.archive, contract.table)
+            found = self._lake.column_types(contract.archive, contract.table)
+            with _made_otherwise(contract):
                 contract.compare_types(contract.optional | found if grows else found)
-            except SchemaError as error:
-                raise SchemaError(
-                    f"{error} The table was made under another definition of {contract.archive}: give the new one "
-                    f"another name, or move {self._root} away and run again."
-                ) from error
             return
-        # delta-rs makes an empty table in milliseconds; Spark, whose first write raises its protocol, in half a second.
+        self._create(contract)
+
+    def _create(self, contract: TableContract, **how: Any) -> None:
+        """By delta-rs: it takes milliseconds; Spark, whose first write raises the table's protocol, half a second."""
         checks = {f"delta.constraints.{name}": text for name, text in contract.checks.items()}
         DeltaTable.create(
-            path,
+            self._path(contract.table),
             Schema.from_json(contract.delta_schema),
             partition_by=["period"] if contract.partitioned else None,
             description=contract.about,
             configuration=_PROPERTIES | checks,
             raise_if_key_not_exists=False,
+            **how,
         )
 
     def _path(self, table: str) -> str:
         return str(self._root / table)
+
+
+def _told_by(commit: Commit) -> CommitProperties:
+    return CommitProperties(custom_metadata={"userMetadata": commit.metadata()})
+
+
+@contextmanager
+def _made_otherwise(contract: TableContract) -> Iterator[None]:
+    """Say of columns that are not the contract's what makes them so."""
+    try:
+        yield
+    except SchemaError as error:
+        raise SchemaError(
+            f"{error} It was made under another definition of {contract.archive}; "
+            f"run: skyarchive refresh {contract.archive}"
+        ) from error

@@ -6,6 +6,7 @@ from skyarchive.errors import NotPublishedError, SettingError
 from skyarchive.settings import Settings
 from skyarchive.store.duck import quoted
 from skyarchive.store.lake import Lake
+from skyarchive.store.ledger import Ledger
 from skyarchive.wording import counted
 
 _SHOWN = 12
@@ -26,9 +27,10 @@ class RecordQuestions:
         if "external" not in lake.published_versions(self._schema):
             raise NotPublishedError(f"{self._schema} has no records yet; run: skyarchive run {self._schema}")
         self._has_names = "objects" in lake.published_versions(self._schema)
-        tables = ["external", "runs", *(["objects"] if self._has_names else [])]
+        self._periods = sorted(Ledger.read(lake, self._schema).of("external"))
+        tables = ["external", *(["objects"] if self._has_names else [])]
         self._session = lake.connect([(self._schema, table) for table in tables])
-        self._check_attributes(lake)
+        self._check_attributes()
 
     def unbeaten(self, period: str | None, group: str | None) -> Answer:
         """The records that no other one up to the end of a period beats; the last period if none is named."""
@@ -64,19 +66,18 @@ class RecordQuestions:
         what, verb = counted(count, "record", "records"), "is" if count == 1 else "are"
         return f"{what} of {self._schema} up to {period}{where} {verb} beaten by no other ({ways})."
 
-    def _check_attributes(self, lake: Lake) -> None:
+    def _check_attributes(self) -> None:
         found = self._session.execute(f"from {self._schema}.external limit 0").description or []
         missing = set(self._external.attributes) - {column[0] for column in found}
         if missing:
             raise NotPublishedError(
                 f"{self._schema}.external was made under another definition, without {', '.join(sorted(missing))}: "
-                f"give the new one another name, or move {lake.root / self._schema} away and run again."
+                f"run: skyarchive refresh {self._schema}. The old ones can be asked with `skyarchive sql`, by version "
+                "later, too."
             )
 
     def _period(self, period: str | None) -> str:
-        known = [row[0] for row in self._session.execute(
-            f"select distinct period from {self._schema}.runs where step = 'external' order by period"
-        ).fetchall()]  # fmt: skip
+        known = self._periods
         if period is None:
             return known[-1]
         if period not in known:

@@ -34,7 +34,12 @@ INGEST = Step(
     uses=_uses,
     writes={
         "raw": Layout(
-            rows_per_file=1_000_000, fewest_files=2, is_output=True, row_key=("file", "row"), suite=raw_suite
+            rows_per_file=1_000_000,
+            fewest_files=2,
+            is_output=True,
+            row_key=("file", "row"),
+            outlives=True,  # raw files may be cleared away once they are ingested
+            suite=raw_suite,
         ),
         "quarantine": Layout(),
     },
