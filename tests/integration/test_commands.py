@@ -15,7 +15,7 @@ from skyarchive.jars import delta_jars
 from skyarchive.store.lock import writing
 
 QUESTIONS = (
-    ("skyline", "synthetic"), ("reigns", "synthetic"), ("changes", "synthetic", "--from", "0", "--to", "1999"),
+    ("skyline", "synthetic"), ("reigns", "synthetic"), ("changes", "synthetic", "--from", "0", "--to", "800"),
     ("frequent", "synthetic", "--theta", "0.3", "--window", "200"), ("external", "synthetic"),
     ("frequent", "synthetic", "--theta", "0.3", "--window", "200", "--over", ".."),
 )  # fmt: skip
@@ -94,7 +94,7 @@ def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> Non
 
 def test_every_check_is_kept_and_the_docs_open(here: Home) -> None:
     kept = here.sql("select table_name, count(*) n, bool_and(success) ok from synthetic.quality group by 1 order by 1")
-    tables = {"raw", "snapshots", "updates", "skyline", "frequent", "external"}
+    tables = {"raw", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external"}
     assert {row["table_name"] for row in kept} == tables
     assert all(row["ok"] for row in kept)
     answer = here.command("docs", "synthetic")

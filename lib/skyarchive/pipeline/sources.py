@@ -54,5 +54,8 @@ def sources_of(lake: "Lake", settings: "Settings", definition: "Definition") -> 
 
 def looked_into(workshop: "Workshop") -> Sources:
     """The archive's raw files, each looked into that has to be, and those again that could not be."""
-    found: Sources = resolved(first_step().sources).looked_into(workshop)
+    from skyarchive.pipeline.analysing import row_faults_told  # which imports Spark
+
+    with row_faults_told(workshop.definition):
+        found: Sources = resolved(first_step().sources).looked_into(workshop)
     return found
