@@ -214,7 +214,7 @@ def test_too_many_bad_rows_stop_the_step_and_the_other_periods_go_on(home: Home,
     assert home.sql("select distinct period from stocks.raw") == [{"period": "2004"}]
     failed = home.sql("select period, expectation from stocks.quality where not success")
     assert {row["period"] for row in failed} == {"2005"}
-    assert home.states("stocks") == {"2004": "unfinished", "2005": "absent"}
+    assert home.states("stocks") == {"2004": "unfinished", "2005": "refused"}
 
 
 @pytest.mark.parametrize("name", ["../../etc", "x'; drop table", "", "a" * 99])

@@ -117,7 +117,8 @@ def test_a_correction_goes_as_far_as_windows_reach_and_early_steps_wait(places: 
     begin, end = PLACES.index("frequent:"), PLACES.index("attributes:")
     asked = "".join(f"  - {{theta: {theta}, window: {window}}}\n" for theta, window in queries)
     definition.write_text(f"{PLACES[:begin]}frequent:\n{asked}{PLACES[end:]}")
-    assert {status.why for status in _statuses(home)} == {"the archive's definition changed since frequent"}
+    told = {status.steps["frequent"].why for status in _statuses(home)}
+    assert told == {"the archive's definition changed since frequent"}
     path = home.raw / "places" / "places.csv"
     path.write_text(path.read_text() + "22,p7,-5,9,false\n")
     workshop = home.workshop("places")
