@@ -1,5 +1,6 @@
 """Finding the raw files that nobody can read, when a reading of many failed: a damaged page shows only then."""
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from skyarchive.pipeline.workshop import Workshop
 
 Answer = TypeVar("Answer")
+_BEHIND = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
+"""What a line of a Java stack trace says after the names of its exceptions."""
 
 
 def read_without(
@@ -58,4 +61,7 @@ def _assert_spark_works(workshop: "Workshop") -> None:
 
 
 def _reason(error: Exception) -> str:
-    return str(error).strip().split("\n")[0].rstrip(".")
+    """What is behind it in the JVM, if it says so: the first line may only name the call that failed."""
+    text = str(error).strip()
+    behind = _BEHIND.findall(text)
+    return (behind[-1] if behind else text.partition("\n")[0]).strip().rstrip(".")
