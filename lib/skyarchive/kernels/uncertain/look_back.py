@@ -1,0 +1,264 @@
+"""The fastest: each arrival looks back over the records kept, the youngest first, and stops early.
+
+Once the product of (1 - P) over those that beat the newcomer is below the lowest threshold, nothing older matters: a
+record that is beaten by the newcomer is beaten by those too, which came after it, and has gone already; and one that
+beats the newcomer cannot make it any less a member.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyarchive.kernels.columns import column
+from skyarchive.kernels.compiling import entry_point, inlined, inner
+from skyarchive.kernels.dominance import BEATEN, BEATS, relation
+from skyarchive.kernels.uncertain.checking import SLACK, Stream, Thresholds
+from skyarchive.kernels.uncertain.codes import (
+    DEAD,
+    HIGHEST,
+    LANES,
+    MOST,
+    SHIFT,
+    candidates,
+    field,
+    form_of,
+    lowest_bit,
+    scales_of,
+)
+from skyarchive.kernels.uncertain.standing import doubt, expire, settle
+from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TALLY, TESTS, TOLD, Counters
+from skyarchive.kernels.uncertain.store import (
+    FREE,
+    HEAD,
+    LISTED,
+    SEEN,
+    TAIL,
+    Store,
+    larger,
+    new_store,
+    with_longer_lists,
+    with_more_told,
+)
+
+_OFTEN = 32
+"""Ranks are closed every so many arrivals."""
+_SPAN = 4
+"""So many slots per arrival since ranks were last closed as far back."""
+DONE, STORE_FULL, LISTS_FULL, TOLD_FULL = 0, 1, 2, 3
+"""Why the kernel comes back."""
+
+
+@inlined
+def _encode(points, at, codes, slot, scales, form):  # type: ignore[no-untyped-def]
+    """Writes a point's code."""
+    width = points.shape[1]
+    fields = -(-width // codes.shape[0])
+    for word in range(codes.shape[0]):
+        code = np.uint64(0)
+        for place in range(max(fields, 2)):
+            axis = word * fields + place
+            number = field(points[at, axis], scales, axis, form[MOST]) if place < fields and axis < width else np.uint64(1)
+            code |= number << (np.uint64(place) * form[SHIFT])
+        codes[word, slot] = code
+
+
+@inlined
+def _bury(codes, places, free, tally, slot, form):  # type: ignore[no-untyped-def]
+    """The slot's record is not kept any more."""
+    free[tally[FREE]] = places[slot]
+    tally[FREE] += 1
+    places[slot] = -1
+    codes[0, slot] = form[DEAD]
+
+
+@inner
+def _close_ranks(codes, places, tally, begin, to):  # type: ignore[no-untyped-def]
+    """Moves the living from `begin` on together, from `to` on."""
+    tail = tally[TAIL]
+    slot = begin
+    if begin == to:
+        while slot < tail and places[slot] >= 0:
+            slot += 1
+        to = slot
+    for slot in range(slot, tail):
+        if places[slot] >= 0:
+            places[to] = places[slot]
+            for word in range(codes.shape[0]):
+                codes[word, to] = codes[word, slot]
+            to += 1
+    tally[TAIL] = to
+
+
+@inner
+def _close_lists(places, records, lists, tally):  # type: ignore[no-untyped-def]
+    """Moves what is needed of the lists together; they stand in the order of their records."""
+    to = 0
+    for slot in range(tally[HEAD], tally[TAIL]):
+        if places[slot] >= 0:
+            record = records[places[slot]]
+            first = record.first
+            record.first = to
+            for at in range(record.length):
+                lists[to] = lists[first + at]
+                to += 1
+    tally[LISTED] = to
+
+
+@inner
+def _retire(codes, places, free, records, spans, lists, told, tally, form, thresholds, moment):  # type: ignore[no-untyped-def]
+    """Those whose time is up by the moment."""
+    head = tally[HEAD]
+    while head < tally[TAIL]:
+        at = places[head]
+        if at >= 0:
+            if records[at].expires > moment:
+                break
+            expire(records, spans, lists, thresholds, told, tally, at)
+            _bury(codes, places, free, tally, head, form)
+        head += 1
+    tally[HEAD] = head
+
+
+@inner
+def _look_back(codes, places, free, records, points, spans, lists, told, tally, form, thresholds, at, moment):  # type: ignore[no-untyped-def]
+    """What the newest record, whose slot is the tail, does to those kept and they to it."""
+    tail = tally[TAIL]
+    highest = form[HIGHEST]
+    floor = thresholds[0] * (1 - SLACK)
+    stop = floor * (1 - SLACK)
+    own = records[at].own
+    product = 1.0
+    first = tally[LISTED]
+    length = 0
+    tested = 0
+    start = tail
+    while start > tally[HEAD] and product >= stop:
+        start -= LANES
+        tested += LANES
+        beating, beaten = candidates(codes, 0, start, codes[0, tail], highest)
+        for word in range(1, codes.shape[0]):
+            if beating | beaten:
+                more_beating, more_beaten = candidates(codes, word, start, codes[word, tail], highest)
+                beating &= more_beating
+                beaten &= more_beaten
+        mask = beating | beaten
+        while mask:
+            slot = start + (LANES - 1) - lowest_bit(mask)
+            mask &= mask - np.uint64(1)
+            other = places[slot]
+            how = relation(points, at, other)
+            if how == BEATEN:
+                tally[PAIRS] += 1
+                if own * product >= thresholds[0]:
+                    entry = lists[first + length]
+                    entry.until = records[other].expires
+                    entry.product = product * (1 - records[other].own)
+                    length += 1
+                product *= 1 - records[other].own
+                if product < stop:
+                    break
+            elif how == BEATS:
+                tally[PAIRS] += 1
+                if doubt(records, spans, lists, thresholds, told, tally, other, moment, 1 - own) < floor:
+                    _bury(codes, places, free, tally, slot, form)
+    tally[TESTS] += tested
+    tally[LISTED] += length
+    records[at].first = first
+    records[at].length = length
+
+
+@entry_point
+def _run(store, moments, addresses, probability, width, begin, end, thresholds, scales, form):  # type: ignore[no-untyped-def]
+    """Takes the records from `begin` to `end` of one group; tally[SEEN] says how many it took, and the answer why it
+    comes back before all are."""
+    codes, places, free, records, points, spans, lists, told, tally = store
+    while begin + tally[SEEN] < end:
+        row = begin + tally[SEEN]
+        moment = moments[row]
+        if len(told) - tally[TOLD] < (len(free) - tally[FREE]) * len(thresholds):
+            return TOLD_FULL
+        _retire(codes, places, free, records, spans, lists, told, tally, form, thresholds, moment)
+        if tally[TAIL] == len(places):
+            begin_slot = tally[HEAD]
+            tally[HEAD] = LANES
+            _close_ranks(codes, places, tally, begin_slot, LANES)
+        if tally[FREE] == 0:
+            return STORE_FULL
+        if len(lists) - tally[LISTED] < len(free) - tally[FREE]:
+            _close_lists(places, records, lists, tally)
+            if len(lists) < 2 * (tally[LISTED] + len(free) - tally[FREE]):
+                return LISTS_FULL
+        tally[FREE] -= 1
+        at = np.int64(free[tally[FREE]])
+        for axis in range(points.shape[1]):
+            points[at, axis] = column(addresses, axis)[row]
+        record = records[at]
+        record.record = row
+        record.expires = moment + width
+        record.own = probability[row]
+        record.younger = 1.0
+        tail = tally[TAIL]
+        _encode(points, at, codes, tail, scales, form)
+        _look_back(codes, places, free, records, points, spans, lists, told, tally, form, thresholds, at, moment)
+        settle(records, spans, lists, thresholds, at, moment)
+        places[tail] = at
+        tally[TAIL] = tail + 1
+        tally[SEEN] += 1
+        tally[LARGEST] = max(tally[LARGEST], len(free) - tally[FREE])
+        if tally[SEEN] % _OFTEN == 0:
+            far = _SPAN * (tally[SEEN] & -tally[SEEN])
+            begin_slot = max(tally[HEAD], tally[TAIL] - far)
+            _close_ranks(codes, places, tally, begin_slot, begin_slot)
+    return DONE
+
+
+@entry_point
+def _finish(store, thresholds, form):  # type: ignore[no-untyped-def]
+    """The time of all is up."""
+    codes, places, free, records, _, spans, lists, told, tally = store
+    if len(told) - tally[TOLD] < (len(free) - tally[FREE]) * len(thresholds):
+        return TOLD_FULL
+    _retire(
+        codes, places, free, records, spans, lists, told, tally, form, thresholds, np.int64(np.iinfo(np.int64).max)
+    )
+    tally[HEAD] = LANES
+    tally[TAIL] = LANES
+    tally[LISTED] = 0
+    tally[SEEN] = 0
+    return DONE
+
+
+def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counters]:
+    """All stays, and what it took."""
+    width = len(stream.columns)
+    form, scales = form_of(width), scales_of(stream.columns, width)
+    store = new_store(width, len(thresholds.lowered))
+    for begin, end in zip(stream.borders[:-1], stream.borders[1:], strict=True):
+        store = fed(store, stream, int(begin), int(end), thresholds, scales, form)
+        while _finish(store, thresholds.lowered, form) == TOLD_FULL:
+            store = with_more_told(store)
+    tally = store.tally
+    counters = Counters(int(tally[TESTS]), int(tally[PAIRS]), int(tally[LARGEST]))
+    return store.told[: tally[TOLD]], counters
+
+
+def fed(
+    store: Store,
+    stream: Stream,
+    begin: int,
+    end: int,
+    thresholds: Thresholds,
+    scales: NDArray[np.float64],
+    form: NDArray[np.uint64],
+) -> Store:
+    """The store after records `begin` to `end`, which are of one group."""
+    rows = (stream.moments, stream.columns.addresses, stream.probability, stream.width, begin, end)
+    while (why := _run(store, *rows, thresholds.lowered, scales, form)) != DONE:
+        if why == STORE_FULL:
+            store = larger(store)
+        elif why == LISTS_FULL:
+            store = with_longer_lists(store)
+        else:
+            store = with_more_told(store)
+    return store

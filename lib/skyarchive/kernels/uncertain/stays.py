@@ -1,0 +1,73 @@
+"""What the kernels for probabilistic windows answer: stays, and what it took to find them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+STAY = np.dtype(
+    [
+        ("threshold", np.int64),
+        ("record", np.int64),
+        ("entered", np.int64),
+        ("left", np.int64),
+        ("probability", np.float64),
+        ("greatest", np.float64),
+    ]
+)
+"""A stay as kernels write it down."""
+TESTS, PAIRS, LARGEST, TOLD = 0, 1, 2, 3
+"""Places in a tally: pairs of records tested, those found of which one beats the other, the most records kept at once,
+stays written down."""
+TALLY = 4
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Intervals during which a record's skyline probability is at least a threshold; a record can have several per
+    threshold. Sorted by threshold, entered, record."""
+
+    record: NDArray[np.int64]
+    """Index into the given arrays."""
+    threshold: NDArray[np.int32]
+    """Index into the given thresholds."""
+    entered: NDArray[np.int64]
+    left: NDArray[np.int64]
+    """The first moment at which it is not a member any more: own moment + width if it expires."""
+    probability: NDArray[np.float64]
+    """When it entered."""
+    greatest: NDArray[np.float64]
+    """During the stay."""
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a method did, in its own measure."""
+
+    tests: int
+    """Pairs of records compared; where blocks of them are compared at once, each counts with all its lanes."""
+    pairs: int
+    """Pairs found of which one beats the other."""
+    largest: int
+    """The most records kept at once; with groups, of one group."""
+
+
+def likely(told: NDArray[Any], order: NDArray[np.int64] | None, names: NDArray[np.int64]) -> Likely:
+    """Stays as written down, under the callers' numbers: `order[i]` is record i's (None: the same), `names[j]` the
+    j-th lowest threshold's."""
+    record = told["record"] if order is None else order[told["record"]]
+    threshold, entered = names[told["threshold"]], told["entered"]
+    keys = (record, entered, threshold) if len(names) > 1 else (record, entered)
+    place = np.lexsort(keys)
+    return Likely(
+        record[place],
+        threshold[place].astype(np.int32),
+        entered[place],
+        told["left"][place],
+        told["probability"][place],
+        told["greatest"][place],
+    )

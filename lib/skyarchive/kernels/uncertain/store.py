@@ -1,0 +1,78 @@
+"""The records kept, in order of arrival, for `look_back`."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skyarchive.kernels.uncertain.codes import DEAD, LANES, form_of, words_of
+from skyarchive.kernels.uncertain.standing import ENTRY, RECORD, SPAN
+from skyarchive.kernels.uncertain.stays import STAY, TALLY
+
+HEAD, TAIL, LISTED, FREE, SEEN = range(TALLY, TALLY + 5)
+"""More places in the tally: the oldest slot in use, the one after the youngest, list entries in use, places free, and
+records seen."""
+_SMALLEST = 1024
+
+
+class Store(NamedTuple):
+    """Everything that stands between two calls. A record kept has a slot, in order of arrival, and a place, which does
+    not move as slots do."""
+
+    codes: np.ndarray
+    """uint64[words, slots]. The first slots stay dead: blocks reach below the oldest record."""
+    places: np.ndarray
+    """int32[slots]: whose slot it is; -1 if it is dead."""
+    free: np.ndarray
+    """int32[places]: a stack."""
+    records: np.ndarray
+    points: np.ndarray
+    """float64[places, m]"""
+    spans: np.ndarray
+    lists: np.ndarray
+    told: np.ndarray
+    tally: np.ndarray
+
+
+def new_store(width: int, n_thresholds: int, size: int = _SMALLEST) -> Store:
+    tally = np.zeros(TALLY + 5, np.int64)
+    tally[HEAD] = tally[TAIL] = LANES
+    tally[FREE] = size
+    return Store(
+        np.full((words_of(width), LANES + 2 * size), form_of(width)[DEAD]),
+        np.full(LANES + 2 * size, -1, np.int32),
+        np.arange(size, dtype=np.int32)[::-1].copy(),
+        np.zeros(size, RECORD),
+        np.zeros((size, width)),
+        np.zeros((size, n_thresholds), SPAN),
+        np.zeros(2 * size, ENTRY),
+        np.zeros(2 * size * n_thresholds, STAY),
+        tally,
+    )
+
+
+def larger(store: Store) -> Store:
+    """The same with room for twice as many of everything that may be short."""
+    size = len(store.free)
+    grown = new_store(store.points.shape[1], store.spans.shape[1], 2 * size)
+    for old, new in zip(store, grown, strict=True):
+        if old is store.codes:
+            new[:, : old.shape[1]] = old
+        elif old is not store.free:
+            new[: len(old)] = old
+    n_free = int(store.tally[FREE])
+    grown.free[:size] = np.arange(size, 2 * size)[::-1]
+    grown.free[size : size + n_free] = store.free[:n_free]
+    grown.tally[FREE] = size + n_free
+    return grown
+
+
+def with_longer_lists(store: Store) -> Store:
+    return store._replace(lists=_doubled(store.lists))
+
+
+def with_more_told(store: Store) -> Store:
+    return store._replace(told=_doubled(store.told))
+
+
+def _doubled(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values, np.zeros_like(values)])
