@@ -6,11 +6,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from skyarchive.kernels.uncertain import look_back, scan
+from skyarchive.kernels.uncertain import look_back, scan, tree
 from skyarchive.kernels.uncertain.checking import checked_stream, checked_thresholds
 from skyarchive.kernels.uncertain.stays import Counters, Likely, likely
 
-Method = Literal["look_back", "scan"]
+Method = Literal["look_back", "scan", "tree"]
 
 
 def likely_stays(
@@ -41,5 +41,5 @@ def counted_stays(
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, not {method!r}")
     stream = checked_stream(moments, groups, columns, probability, width)
     asked = checked_thresholds(thresholds)
-    told, counters = (scan if method == "scan" else look_back).stays(stream, asked)
+    told, counters = {"scan": scan, "tree": tree, "look_back": look_back}[method].stays(stream, asked)
     return likely(told, stream.order, asked.names), counters

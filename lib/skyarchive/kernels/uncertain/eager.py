@@ -12,7 +12,7 @@ STANDING = np.dtype(
         ("older", np.int64),  # the logarithm of the product over older ones that beat it
         ("younger", np.int64),  # the same over younger ones
         ("reached", np.int64),  # thresholds
-        ("touched", np.int64),  # whether this moment changed it; for trees, its node
+        ("touched", np.int64),  # whether this moment changed it; in a tree, its node instead
     ]
 )
 GONE = np.int64(np.iinfo(np.int64).min)

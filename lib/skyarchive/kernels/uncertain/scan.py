@@ -29,6 +29,8 @@ class _Kept(NamedTuple):
     """int64[slots]: whose slot it is."""
     points: np.ndarray
     """float64[slots, m]"""
+    costs: np.ndarray
+    """int64[slots]: what each costs those that it beats."""
     standing: np.ndarray
     """By record."""
     spans: np.ndarray
@@ -47,9 +49,9 @@ def _touch(standing, touched, tally, at):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _forget(who, points, standing, touched, tally, doubt, slot):  # type: ignore[no-untyped-def]
+def _forget(who, points, costs, standing, touched, tally, slot):  # type: ignore[no-untyped-def]
     """The slot's record goes: those that it beats and that are younger are freed of it."""
-    gone = doubt[who[slot]]
+    gone = costs[slot]
     for other in range(slot + 1, tally[_TAIL]):
         if beats(points, slot, other):
             standing[who[other]].older -= gone
@@ -58,25 +60,27 @@ def _forget(who, points, standing, touched, tally, doubt, slot):  # type: ignore
 
 
 @inner
-def _arrive(who, points, standing, touched, tally, doubt, floor):  # type: ignore[no-untyped-def]
+def _arrive(who, points, costs, standing, touched, tally, floor):  # type: ignore[no-untyped-def]
     """The record in the slot after the last is compared with all; gives the first slot whose record has to go."""
     head, tail = tally[_HEAD], tally[_TAIL]
     newcomer = who[tail]
     older = 0
+    pairs = 0
     first_gone = tail
     for slot in range(head, tail):
-        how = relation(points, tail, slot)
+        how = relation(points, np.uintp(tail), np.uintp(slot))
         if how == BEATEN:
-            older += doubt[who[slot]]
-            tally[PAIRS] += 1
+            older += costs[slot]
+            pairs += 1
         elif how == BEATS:
-            tally[PAIRS] += 1
+            pairs += 1
             record = standing[who[slot]]
-            record.younger += doubt[newcomer]
+            record.younger += costs[tail]
             _touch(standing, touched, tally, who[slot])
             if record.younger < floor:
                 first_gone = min(first_gone, slot)
     tally[TESTS] += tail - head
+    tally[PAIRS] += pairs
     standing[newcomer].older = older
     _touch(standing, touched, tally, newcomer)
     tally[_TAIL] = tail + 1
@@ -84,35 +88,40 @@ def _arrive(who, points, standing, touched, tally, doubt, floor):  # type: ignor
 
 
 @inner
-def _sweep(who, points, standing, touched, tally, doubt, floor, first_gone):  # type: ignore[no-untyped-def]
+def _sweep(who, points, costs, standing, touched, tally, floor, first_gone):  # type: ignore[no-untyped-def]
     """Those from a slot on that are beaten too often go, and the others move together."""
     to = first_gone
     tail = tally[_TAIL]
     for slot in range(first_gone, tail):
         if standing[who[slot]].younger < floor:
-            _forget(who, points, standing, touched, tally, doubt, slot)
+            _forget(who, points, costs, standing, touched, tally, slot)
     for slot in range(first_gone, tail):
         if standing[who[slot]].younger >= floor:
-            who[to] = who[slot]
-            for axis in range(points.shape[1]):
-                points[to, axis] = points[slot, axis]
+            _move(who, points, costs, slot, to)
             to += 1
     tally[_TAIL] = to
 
 
+@inlined
+def _move(who, points, costs, slot, to):  # type: ignore[no-untyped-def]
+    who[to] = who[slot]
+    costs[to] = costs[slot]
+    for axis in range(points.shape[1]):
+        points[to, axis] = points[slot, axis]
+
+
 @inner
-def _take_up(who, points, tally, addresses, row):  # type: ignore[no-untyped-def]
+def _take_up(who, points, costs, tally, addresses, doubt, row):  # type: ignore[no-untyped-def]
     """The record into the slot after the last; the slots in use move to the front when there is none."""
     if tally[_TAIL] == len(who):
         shift = tally[_HEAD]
         for slot in range(shift, tally[_TAIL]):
-            who[slot - shift] = who[slot]
-            for axis in range(points.shape[1]):
-                points[slot - shift, axis] = points[slot, axis]
+            _move(who, points, costs, slot, slot - shift)
         tally[_HEAD] = 0
         tally[_TAIL] -= shift
     tail = tally[_TAIL]
     who[tail] = row
+    costs[tail] = doubt[row]
     for axis in range(points.shape[1]):
         points[tail, axis] = column(addresses, axis)[row]
 
@@ -120,7 +129,7 @@ def _take_up(who, points, tally, addresses, row):  # type: ignore[no-untyped-def
 @entry_point
 def _run(kept, moments, addresses, own, doubt, width, end, levels, floor):  # type: ignore[no-untyped-def]
     """Moment by moment until all up to `end` have come and gone; False: first there must be more room."""
-    who, points, standing, spans, touched, told, tally = kept
+    who, points, costs, standing, spans, touched, told, tally = kept
     while tally[_ROW] < end or tally[_HEAD] < tally[_TAIL]:
         row = tally[_ROW]
         oldest = moments[who[tally[_HEAD]]] + width if tally[_HEAD] < tally[_TAIL] else np.int64(0)
@@ -134,14 +143,14 @@ def _run(kept, moments, addresses, own, doubt, width, end, levels, floor):  # ty
         if len(told) - tally[TOLD] < living * len(levels) or len(who) < 2 * (living + arriving):
             return False
         while tally[_HEAD] < tally[_TAIL] and moments[who[tally[_HEAD]]] + width == moment:
-            _forget(who, points, standing, touched, tally, doubt, tally[_HEAD])
+            _forget(who, points, costs, standing, touched, tally, tally[_HEAD])
             judge(standing, spans, levels, told, tally, who[tally[_HEAD]], moment, GONE)
             tally[_HEAD] += 1
         for at in range(row, row + arriving):
-            _take_up(who, points, tally, addresses, at)
-            first_gone = _arrive(who, points, standing, touched, tally, doubt, floor)
+            _take_up(who, points, costs, tally, addresses, doubt, at)
+            first_gone = _arrive(who, points, costs, standing, touched, tally, floor)
             if first_gone < tally[_TAIL] - 1:
-                _sweep(who, points, standing, touched, tally, doubt, floor, first_gone)
+                _sweep(who, points, costs, standing, touched, tally, floor, first_gone)
             tally[LARGEST] = max(tally[LARGEST], tally[_TAIL] - tally[_HEAD])
         tally[_ROW] = row + arriving
         for place in range(tally[_TOUCHED]):
@@ -162,6 +171,7 @@ def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counter
     kept = _Kept(
         np.zeros(_MORE_ROOM, np.int64),
         np.zeros((_MORE_ROOM, m)),
+        np.zeros(_MORE_ROOM, np.int64),
         np.zeros(n, STANDING),
         np.zeros((n, k), SPAN),
         np.zeros(n, np.int64),
@@ -177,7 +187,5 @@ def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counter
 
 
 def _with_more_room(kept: _Kept) -> _Kept:
-    who, points, told = (
-        np.concatenate([values, np.zeros_like(values)]) for values in (kept.who, kept.points, kept.told)
-    )
-    return kept._replace(who=who, points=points, told=told)
+    short = {name: getattr(kept, name) for name in ("who", "points", "costs", "told")}
+    return kept._replace(**{name: np.concatenate([room, np.zeros_like(room)]) for name, room in short.items()})
