@@ -99,3 +99,26 @@ def stays(records: Records, thresholds: Sequence[float], chances: Sequence[dict[
 def happenings(records: Records) -> list[int]:
     """The moments at which a record arrives or expires."""
     return sorted({int(moment) for start in records.moments for moment in (start, start + records.width)})
+
+
+def by_instances(records: Records, starts: np.ndarray, moment: int) -> dict[int, float]:
+    """Each living object's probability; object i has the instances from starts[i] to starts[i + 1], and `records` has
+    the objects' moments and groups but the instances' columns and probabilities."""
+    living = [int(which) for which in np.flatnonzero(alive(records, moment))]
+    table = np.column_stack(records.columns)
+    chance = {}
+    for which in living:
+        total = 0.0
+        for at in range(starts[which], starts[which + 1]):
+            others = [
+                sum(
+                    float(records.probability[one])
+                    for one in range(starts[other], starts[other + 1])
+                    if (table[one] <= table[at]).all() and (table[one] < table[at]).any()
+                )
+                for other in living
+                if other != which and (records.groups is None or records.groups[other] == records.groups[which])
+            ]
+            total += float(records.probability[at]) * prod(max(1 - mass, 0.0) for mass in others)
+        chance[which] = total
+    return chance

@@ -25,8 +25,8 @@ class Stream:
     width: int
     borders: NDArray[np.int64]
     """Where the groups begin, and the end of the last one."""
-    order: NDArray[np.int64] | None
-    """Each record's place in the given arrays; None: its own."""
+    numbers: NDArray[np.int64]
+    """Each record's place in the given arrays."""
 
     def __len__(self) -> int:
         return len(self.moments)
@@ -64,13 +64,48 @@ def checked_stream(
     chance = _column("probability", probability, np.float64, len(when))
     _refuse("probability", chance, ~((chance > 0) & (chance <= 1)), "must be above 0 and at most 1")
     if groups is None:
-        return Stream(when, Columns(values), chance, width, np.array([0, len(when)]), None)
+        return Stream(when, Columns(values), chance, width, np.array([0, len(when)]), np.arange(len(when)))
     group = _column("groups", groups, np.int32, len(when))
     order = np.argsort(group, kind="stable")
-    borders = np.flatnonzero(np.diff(group[order], prepend=0, append=0))
-    borders = np.unique(np.concatenate([[0], borders, [len(when)]])).astype(np.int64)
+    changes = np.flatnonzero(np.diff(group[order])) + 1
+    borders = np.concatenate([[0], changes, [len(when)]])
     parted = Columns([read_only(column[order]) for column in values])
     return Stream(read_only(when[order]), parted, read_only(chance[order]), width, borders, order)
+
+
+def checked_objects(
+    moments: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    groups: NDArray[np.int32] | None,
+    columns: Sequence[NDArray[np.float64]],
+    probability: NDArray[np.float64],
+    width: int,
+) -> tuple[Stream, Stream, NDArray[np.int64]]:
+    """Objects, their instances in the same order, and where each object's begin; sorted by group where there are any."""
+    when = _column("moments", moments, np.int64, None)
+    begins = _column("starts", starts, np.int64, None)
+    if len(begins) != len(when) + 1 or begins[0] != 0 or begins[-1] != len(probability):
+        raise ValueError(
+            f"starts must go from 0 to the number of instances, {len(probability)}, with one more than the {len(when)} "
+            "moments"
+        )
+    counts = np.diff(begins)
+    if (counts < 1).any():
+        raise ValueError(f"every object must have an instance, but object {int(np.argmax(counts < 1))} has none")
+    points = checked_stream(np.repeat(when, counts), None, columns, probability, width)
+    mass = np.add.reduceat(points.probability, begins[:-1]) if len(when) else np.empty(0)
+    if (mass > 1 + SLACK).any():
+        which = int(np.argmax(mass > 1 + SLACK))
+        raise ValueError(f"an object's probabilities must sum to at most 1, but object {which}'s sum to {mass[which]}")
+    objects = checked_stream(when, groups, [np.zeros(len(when))], np.ones(len(when)), width)
+    if groups is None:
+        return objects, points, begins
+    counts = counts[objects.numbers]
+    arranged = read_only(np.concatenate([[0], np.cumsum(counts)]))
+    rows = np.repeat(begins[objects.numbers] - arranged[:-1], counts) + np.arange(len(probability))
+    parted = Columns([read_only(column[rows]) for column in points.columns.arrays])
+    instances = Stream(points.moments[rows], parted, read_only(points.probability[rows]), width, points.borders, rows)
+    return objects, instances, arranged
 
 
 def checked_thresholds(thresholds: Sequence[float]) -> Thresholds:

@@ -27,13 +27,14 @@ from skyarchive.kernels.uncertain.codes import (
     scales_of,
 )
 from skyarchive.kernels.uncertain.standing import doubt, expire, settle
-from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TALLY, TESTS, TOLD, Counters
+from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TESTS, TOLD, Counters, counters_of
 from skyarchive.kernels.uncertain.store import (
     FREE,
     HEAD,
     LISTED,
     SEEN,
     TAIL,
+    TAKEN,
     Store,
     larger,
     new_store,
@@ -169,12 +170,12 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
 
 
 @entry_point
-def _run(store, moments, addresses, probability, width, begin, end, thresholds, scales, form):  # type: ignore[no-untyped-def]
-    """Takes the records from `begin` to `end` of one group; tally[SEEN] says how many it took, and the answer why it
-    comes back before all are."""
+def _run(store, numbers, moments, addresses, probability, width, begin, end, thresholds, scales, form):  # type: ignore[no-untyped-def]
+    """Takes the records from `begin + tally[TAKEN]` to `end`, all of one group; the answer says why it comes back before
+    it has all."""
     codes, places, free, records, points, spans, lists, told, tally = store
-    while begin + tally[SEEN] < end:
-        row = begin + tally[SEEN]
+    while begin + tally[TAKEN] < end:
+        row = begin + tally[TAKEN]
         moment = moments[row]
         if len(told) - tally[TOLD] < (len(free) - tally[FREE]) * len(thresholds):
             return TOLD_FULL
@@ -194,7 +195,7 @@ def _run(store, moments, addresses, probability, width, begin, end, thresholds, 
         for axis in range(points.shape[1]):
             points[at, axis] = column(addresses, axis)[row]
         record = records[at]
-        record.record = row
+        record.record = numbers[row]
         record.expires = moment + width
         record.own = probability[row]
         record.younger = 1.0
@@ -204,6 +205,7 @@ def _run(store, moments, addresses, probability, width, begin, end, thresholds, 
         settle(records, spans, lists, thresholds, at, moment)
         places[tail] = at
         tally[TAIL] = tail + 1
+        tally[TAKEN] += 1
         tally[SEEN] += 1
         tally[LARGEST] = max(tally[LARGEST], len(free) - tally[FREE])
         if tally[SEEN] % _OFTEN == 0:
@@ -225,7 +227,6 @@ def _finish(store, thresholds, form):  # type: ignore[no-untyped-def]
     tally[HEAD] = LANES
     tally[TAIL] = LANES
     tally[LISTED] = 0
-    tally[SEEN] = 0
     return DONE
 
 
@@ -238,9 +239,7 @@ def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counter
         store = fed(store, stream, int(begin), int(end), thresholds, scales, form)
         while _finish(store, thresholds.lowered, form) == TOLD_FULL:
             store = with_more_told(store)
-    tally = store.tally
-    counters = Counters(int(tally[TESTS]), int(tally[PAIRS]), int(tally[LARGEST]))
-    return store.told[: tally[TOLD]], counters
+    return store.told[: store.tally[TOLD]], counters_of(store.tally)
 
 
 def fed(
@@ -253,7 +252,8 @@ def fed(
     form: NDArray[np.uint64],
 ) -> Store:
     """The store after records `begin` to `end`, which are of one group."""
-    rows = (stream.moments, stream.columns.addresses, stream.probability, stream.width, begin, end)
+    store.tally[TAKEN] = 0
+    rows = (stream.numbers, stream.moments, stream.columns.addresses, stream.probability, stream.width, begin, end)
     while (why := _run(store, *rows, thresholds.lowered, scales, form)) != DONE:
         if why == STORE_FULL:
             store = larger(store)

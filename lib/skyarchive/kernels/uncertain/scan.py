@@ -15,7 +15,7 @@ from skyarchive.kernels.dominance import BEATEN, BEATS, beats, relation
 from skyarchive.kernels.uncertain.checking import Stream, Thresholds
 from skyarchive.kernels.uncertain.eager import GONE, SPAN, STANDING, judge
 from skyarchive.kernels.uncertain.logs import logs_of
-from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, STAY, TALLY, TESTS, TOLD, Counters
+from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, STAY, TALLY, TESTS, TOLD, Counters, counters_of, renumbered
 
 _HEAD, _TAIL, _TOUCHED, _ROW = range(TALLY, TALLY + 4)
 """More places in the tally: the first slot in use and the one after the last, records touched, records taken."""
@@ -183,7 +183,7 @@ def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counter
         while not _run(kept, *rows, int(end), logs.levels, logs.floor):
             kept = _with_more_room(kept)
     tally = kept.tally
-    return kept.told[: tally[TOLD]], Counters(int(tally[TESTS]), int(tally[PAIRS]), int(tally[LARGEST]))
+    return renumbered(kept.told[: tally[TOLD]], stream.numbers), counters_of(tally)
 
 
 def _with_more_room(kept: _Kept) -> _Kept:

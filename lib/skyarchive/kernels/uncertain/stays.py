@@ -56,18 +56,23 @@ class Counters:
     """The most records kept at once; with groups, of one group."""
 
 
-def likely(told: NDArray[Any], order: NDArray[np.int64] | None, names: NDArray[np.int64]) -> Likely:
-    """Stays as written down, under the callers' numbers: `order[i]` is record i's (None: the same), `names[j]` the
-    j-th lowest threshold's."""
-    record = told["record"] if order is None else order[told["record"]]
-    threshold, entered = names[told["threshold"]], told["entered"]
-    keys = (record, entered, threshold) if len(names) > 1 else (record, entered)
+def counters_of(tally: NDArray[np.int64]) -> Counters:
+    return Counters(int(tally[TESTS]), int(tally[PAIRS]), int(tally[LARGEST]))
+
+
+def likely(told: NDArray[Any], names: NDArray[np.int64]) -> Likely:
+    """Stays as kernels wrote them down; `names[j]` is the callers' number of the j-th lowest threshold."""
+    threshold = names[told["threshold"]]
+    keys = (told["record"], told["entered"], threshold) if len(names) > 1 else (told["record"], told["entered"])
     place = np.lexsort(keys)
     return Likely(
-        record[place],
+        told["record"][place],
         threshold[place].astype(np.int32),
-        entered[place],
-        told["left"][place],
-        told["probability"][place],
-        told["greatest"][place],
+        *(told[name][place] for name in ("entered", "left", "probability", "greatest")),
     )
+
+
+def renumbered(told: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """The same stays, of the records `numbers[record]`."""
+    told["record"] = numbers[told["record"]]
+    return told

@@ -8,9 +8,9 @@ from skyarchive.kernels.uncertain.codes import DEAD, LANES, form_of, words_of
 from skyarchive.kernels.uncertain.standing import ENTRY, RECORD, SPAN
 from skyarchive.kernels.uncertain.stays import STAY, TALLY
 
-HEAD, TAIL, LISTED, FREE, SEEN = range(TALLY, TALLY + 5)
-"""More places in the tally: the oldest slot in use, the one after the youngest, list entries in use, places free, and
-records seen."""
+HEAD, TAIL, LISTED, FREE, SEEN, TAKEN = range(TALLY, TALLY + 6)
+"""More places in the tally: the oldest slot in use, the one after the youngest, list entries in use, places free,
+records seen since the store is new, and of those that were handed over last."""
 _SMALLEST = 1024
 
 
@@ -34,7 +34,7 @@ class Store(NamedTuple):
 
 
 def new_store(width: int, n_thresholds: int, size: int = _SMALLEST) -> Store:
-    tally = np.zeros(TALLY + 5, np.int64)
+    tally = np.zeros(TALLY + 6, np.int64)
     tally[HEAD] = tally[TAIL] = LANES
     tally[FREE] = size
     return Store(

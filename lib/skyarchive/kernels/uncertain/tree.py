@@ -36,7 +36,7 @@ from skyarchive.kernels.uncertain.nodes import (
     touch,
     with_more_room,
 )
-from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TESTS, TOLD, Counters
+from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TESTS, TOLD, Counters, counters_of, renumbered
 
 _MORE_ROOM = 256
 _APART, _ALL_BEAT, _ALL_BEATEN, _MIXED = 0, 1, 2, 3
@@ -251,4 +251,4 @@ def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counter
         while not _run(tree, stream.moments, stream.width, int(end), logs.levels, logs.floor):
             tree = with_more_room(tree)
     tally = tree.tally
-    return tree.told[: tally[TOLD]], Counters(int(tally[TESTS]), int(tally[PAIRS]), int(tally[LARGEST]))
+    return renumbered(tree.told[: tally[TOLD]], stream.numbers), counters_of(tally)
