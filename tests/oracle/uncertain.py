@@ -75,7 +75,9 @@ def by_products(records: Records, moment: int, beaten: np.ndarray | None = None)
     return chance
 
 
-def stays(records: Records, thresholds: Sequence[float], chances: Sequence[dict[int, float]] | None = None) -> list[Stay]:
+def stays(
+    records: Records, thresholds: Sequence[float], chances: Sequence[dict[int, float]] | None = None
+) -> list[Stay]:
     """Every stay, from the probabilities at all moments at which something happens."""
     times = happenings(records)
     if chances is None:
@@ -121,4 +123,25 @@ def by_instances(records: Records, starts: np.ndarray, moment: int) -> dict[int,
             ]
             total += float(records.probability[at]) * prod(max(1 - mass, 0.0) for mass in others)
         chance[which] = total
+    return chance
+
+
+def instances_by_worlds(records: Records, starts: np.ndarray, moment: int) -> dict[int, float]:
+    """The same as the sum over the possible worlds: of each object one instance exists, or none."""
+    table = np.column_stack(records.columns)
+    living = [int(which) for which in np.flatnonzero(alive(records, moment))]
+    chance = dict.fromkeys(living, 0.0)
+    choices = [[None, *range(starts[which], starts[which + 1])] for which in living]
+    masses = [float(records.probability[starts[which] : starts[which + 1]].sum()) for which in living]
+    for world in product(*choices):
+        weight = prod(
+            max(1 - mass, 0.0) if at is None else float(records.probability[at])
+            for at, mass in zip(world, masses, strict=True)
+        )
+        there = [at for at in world if at is not None]
+        for which, at in zip(living, world, strict=True):
+            if at is not None and not any(
+                (table[one] <= table[at]).all() and (table[one] < table[at]).any() for one in there
+            ):
+                chance[which] += weight
     return chance

@@ -81,7 +81,7 @@ def checked_objects(
     probability: NDArray[np.float64],
     width: int,
 ) -> tuple[Stream, Stream, NDArray[np.int64]]:
-    """Objects, their instances in the same order, and where each object's begin; sorted by group where there are any."""
+    """Objects, their instances in the same order, and where each object's begin; sorted by group if there are any."""
     when = _column("moments", moments, np.int64, None)
     begins = _column("starts", starts, np.int64, None)
     if len(begins) != len(when) + 1 or begins[0] != 0 or begins[-1] != len(probability):

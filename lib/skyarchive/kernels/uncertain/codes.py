@@ -38,11 +38,11 @@ def words_of(width: int) -> int:
     return -(-width // FIELDS)
 
 
-def scales_of(columns: Columns, width: int) -> NDArray[np.float64]:
+def scales_of(columns: Columns) -> NDArray[np.float64]:
     """float64[m, 2]: what is subtracted from half of a value, and the factor that then makes it a field's number.
     Half, for the distance of two values can be too large for a float."""
-    scales = np.zeros((width, 2))
-    most = float(form_of(width)[MOST]) - 1
+    scales = np.zeros((len(columns), 2))
+    most = float(form_of(len(columns))[MOST]) - 1
     for axis, column in enumerate(columns.arrays):
         if len(column):
             low, high = column.min() / 2, column.max() / 2

@@ -17,7 +17,17 @@ from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import BEATEN, BEATS, relation
 from skyarchive.kernels.uncertain.checking import Stream, Thresholds
 from skyarchive.kernels.uncertain.standing import ENTRY, SPAN
-from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, STAY, TALLY, TESTS, TOLD, Counters, counters_of, renumbered
+from skyarchive.kernels.uncertain.stays import (
+    LARGEST,
+    PAIRS,
+    STAY,
+    TALLY,
+    TESTS,
+    TOLD,
+    Counters,
+    counters_of,
+    renumbered,
+)
 
 _FLOOR = 1e-12
 """Of the lowest threshold: an error below it is far below the slack."""

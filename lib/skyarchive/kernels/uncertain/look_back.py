@@ -5,7 +5,7 @@ record that is beaten by the newcomer is beaten by those too, which came after i
 beats the newcomer cannot make it any less a member.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,9 @@ def _encode(points, at, codes, slot, scales, form):  # type: ignore[no-untyped-d
         code = np.uint64(0)
         for place in range(max(fields, 2)):
             axis = word * fields + place
-            number = field(points[at, axis], scales, axis, form[MOST]) if place < fields and axis < width else np.uint64(1)
+            number = (
+                field(points[at, axis], scales, axis, form[MOST]) if place < fields and axis < width else np.uint64(1)
+            )
             code |= number << (np.uint64(place) * form[SHIFT])
         codes[word, slot] = code
 
@@ -77,12 +79,11 @@ def _bury(codes, places, free, tally, slot, form):  # type: ignore[no-untyped-de
 def _close_ranks(codes, places, tally, begin, to):  # type: ignore[no-untyped-def]
     """Moves the living from `begin` on together, from `to` on."""
     tail = tally[TAIL]
-    slot = begin
     if begin == to:
-        while slot < tail and places[slot] >= 0:
-            slot += 1
-        to = slot
-    for slot in range(slot, tail):
+        while begin < tail and places[begin] >= 0:
+            begin += 1
+        to = begin
+    for slot in range(begin, tail):
         if places[slot] >= 0:
             places[to] = places[slot]
             for word in range(codes.shape[0]):
@@ -145,7 +146,7 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
                 beaten &= more_beaten
         mask = beating | beaten
         while mask:
-            slot = start + (LANES - 1) - lowest_bit(mask)
+            slot = start + (LANES - 1) - lowest_bit(mask)  # type: ignore[call-arg]
             mask &= mask - np.uint64(1)
             other = places[slot]
             how = relation(points, at, other)
@@ -170,9 +171,9 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
 
 
 @entry_point
-def _run(store, numbers, moments, addresses, probability, width, begin, end, thresholds, scales, form):  # type: ignore[no-untyped-def]
-    """Takes the records from `begin + tally[TAKEN]` to `end`, all of one group; the answer says why it comes back before
-    it has all."""
+def _run(store, numbers, moments, addresses, probability, width, begin, end, thresholds, scales, form, often):  # type: ignore[no-untyped-def]
+    """Takes the records from `begin + tally[TAKEN]` to `end`, all of one group; the answer says why it comes back
+    before it has all."""
     codes, places, free, records, points, spans, lists, told, tally = store
     while begin + tally[TAKEN] < end:
         row = begin + tally[TAKEN]
@@ -208,7 +209,7 @@ def _run(store, numbers, moments, addresses, probability, width, begin, end, thr
         tally[TAKEN] += 1
         tally[SEEN] += 1
         tally[LARGEST] = max(tally[LARGEST], len(free) - tally[FREE])
-        if tally[SEEN] % _OFTEN == 0:
+        if tally[SEEN] % often == 0:
             far = _SPAN * (tally[SEEN] & -tally[SEEN])
             begin_slot = max(tally[HEAD], tally[TAIL] - far)
             _close_ranks(codes, places, tally, begin_slot, begin_slot)
@@ -221,40 +222,41 @@ def _finish(store, thresholds, form):  # type: ignore[no-untyped-def]
     codes, places, free, records, _, spans, lists, told, tally = store
     if len(told) - tally[TOLD] < (len(free) - tally[FREE]) * len(thresholds):
         return TOLD_FULL
-    _retire(
-        codes, places, free, records, spans, lists, told, tally, form, thresholds, np.int64(np.iinfo(np.int64).max)
-    )
+    _retire(codes, places, free, records, spans, lists, told, tally, form, thresholds, np.int64(np.iinfo(np.int64).max))
     tally[HEAD] = LANES
     tally[TAIL] = LANES
     tally[LISTED] = 0
     return DONE
 
 
-def stays(stream: Stream, thresholds: Thresholds) -> tuple[NDArray[Any], Counters]:
+class Filter(NamedTuple):
+    """How records are made into codes, and how often ranks are closed: neither changes the answer."""
+
+    form: NDArray[np.uint64]
+    scales: NDArray[np.float64]
+    often: int = _OFTEN
+
+
+def filter_of(stream: Stream) -> Filter:
+    return Filter(form_of(len(stream.columns)), scales_of(stream.columns))
+
+
+def stays(stream: Stream, thresholds: Thresholds, chosen: Filter | None = None) -> tuple[NDArray[Any], Counters]:
     """All stays, and what it took."""
-    width = len(stream.columns)
-    form, scales = form_of(width), scales_of(stream.columns, width)
-    store = new_store(width, len(thresholds.lowered))
+    chosen = chosen or filter_of(stream)
+    store = new_store(len(stream.columns), len(thresholds.lowered))
     for begin, end in zip(stream.borders[:-1], stream.borders[1:], strict=True):
-        store = fed(store, stream, int(begin), int(end), thresholds, scales, form)
-        while _finish(store, thresholds.lowered, form) == TOLD_FULL:
+        store = fed(store, stream, int(begin), int(end), thresholds, chosen)
+        while _finish(store, thresholds.lowered, chosen.form) == TOLD_FULL:
             store = with_more_told(store)
     return store.told[: store.tally[TOLD]], counters_of(store.tally)
 
 
-def fed(
-    store: Store,
-    stream: Stream,
-    begin: int,
-    end: int,
-    thresholds: Thresholds,
-    scales: NDArray[np.float64],
-    form: NDArray[np.uint64],
-) -> Store:
+def fed(store: Store, stream: Stream, begin: int, end: int, thresholds: Thresholds, chosen: Filter) -> Store:
     """The store after records `begin` to `end`, which are of one group."""
     store.tally[TAKEN] = 0
     rows = (stream.numbers, stream.moments, stream.columns.addresses, stream.probability, stream.width, begin, end)
-    while (why := _run(store, *rows, thresholds.lowered, scales, form)) != DONE:
+    while (why := _run(store, *rows, thresholds.lowered, chosen.scales, chosen.form, chosen.often)) != DONE:
         if why == STORE_FULL:
             store = larger(store)
         elif why == LISTS_FULL:

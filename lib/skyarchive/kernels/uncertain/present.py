@@ -16,7 +16,7 @@ from skyarchive.kernels.uncertain.checking import (
     checked_thresholds,
 )
 from skyarchive.kernels.uncertain.codes import form_of, scales_of
-from skyarchive.kernels.uncertain.look_back import fed
+from skyarchive.kernels.uncertain.look_back import Filter, fed
 from skyarchive.kernels.uncertain.standing import RECORD
 from skyarchive.kernels.uncertain.stays import TOLD
 from skyarchive.kernels.uncertain.store import HEAD, TAIL, Store, new_store
@@ -90,19 +90,18 @@ class Present:
 
     def _take(self, stream: Stream, groups: NDArray[np.int32] | None, names: NDArray[np.int64]) -> None:
         """Each group's records go to its own store, under the numbers `names[row]`."""
-        width = len(stream.columns)
-        form = form_of(width)
+        form = form_of(len(stream.columns))
         for begin, end in zip(stream.borders[:-1], stream.borders[1:], strict=True):
             if begin == end:
                 continue
             group = 0 if groups is None else int(groups[stream.numbers[begin]])
             if group not in self._stores:
-                self._stores[group] = new_store(width, 1, 64), scales_of(stream.columns, width)
+                self._stores[group] = new_store(len(stream.columns), 1, 64), scales_of(stream.columns)
             store, scales = self._stores[group]
             numbered = Stream(
                 stream.moments, stream.columns, stream.probability, stream.width, stream.borders, names[stream.numbers]
             )
-            store = fed(store, numbered, int(begin), int(end), self._thresholds, scales, form)
+            store = fed(store, numbered, int(begin), int(end), self._thresholds, Filter(form, scales))
             store.tally[TOLD] = 0
             self._stores[group] = store, scales
 

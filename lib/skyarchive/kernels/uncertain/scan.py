@@ -15,7 +15,17 @@ from skyarchive.kernels.dominance import BEATEN, BEATS, beats, relation
 from skyarchive.kernels.uncertain.checking import Stream, Thresholds
 from skyarchive.kernels.uncertain.eager import GONE, SPAN, STANDING, judge
 from skyarchive.kernels.uncertain.logs import logs_of
-from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, STAY, TALLY, TESTS, TOLD, Counters, counters_of, renumbered
+from skyarchive.kernels.uncertain.stays import (
+    LARGEST,
+    PAIRS,
+    STAY,
+    TALLY,
+    TESTS,
+    TOLD,
+    Counters,
+    counters_of,
+    renumbered,
+)
 
 _HEAD, _TAIL, _TOUCHED, _ROW = range(TALLY, TALLY + 4)
 """More places in the tally: the first slot in use and the one after the last, records touched, records taken."""

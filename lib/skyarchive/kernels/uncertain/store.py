@@ -51,19 +51,17 @@ def new_store(width: int, n_thresholds: int, size: int = _SMALLEST) -> Store:
 
 
 def larger(store: Store) -> Store:
-    """The same with room for twice as many of everything that may be short."""
-    size = len(store.free)
+    """The same with room for twice as many records."""
+    size, n_free = len(store.free), int(store.tally[FREE])
     grown = new_store(store.points.shape[1], store.spans.shape[1], 2 * size)
-    for old, new in zip(store, grown, strict=True):
-        if old is store.codes:
-            new[:, : old.shape[1]] = old
-        elif old is not store.free:
-            new[: len(old)] = old
-    n_free = int(store.tally[FREE])
+    grown.codes[:, : store.codes.shape[1]] = store.codes
+    for name in ("places", "records", "points", "spans"):
+        old = getattr(store, name)
+        getattr(grown, name)[: len(old)] = old
     grown.free[:size] = np.arange(size, 2 * size)[::-1]
     grown.free[size : size + n_free] = store.free[:n_free]
-    grown.tally[FREE] = size + n_free
-    return grown
+    store.tally[FREE] += size
+    return grown._replace(lists=store.lists, told=store.told, tally=store.tally)
 
 
 def with_longer_lists(store: Store) -> Store:
