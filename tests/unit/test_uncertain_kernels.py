@@ -25,6 +25,7 @@ from skyarchive.kernels.uncertain import (
     top_k,
 )
 from skyarchive.kernels.uncertain.checking import checked_stream, checked_thresholds
+from skyarchive.kernels.uncertain.codes import filter_of
 from skyarchive.kernels.uncertain.warming import warm
 
 METHODS: list[Method] = list(get_args(Method))
@@ -254,14 +255,14 @@ def test_what_is_kept_does_not_depend_on_the_filter() -> None:
     for seed in range(60):
         records, thresholds = random_stream(seed, size=200)
         plain, asked = checked_stream(*records.arguments), checked_thresholds(thresholds)
-        filtered = look_back.filter_of(plain)
+        filtered = filter_of(plain.columns)
         wanted, counters = look_back.stays(plain, asked)
-        blind = np.zeros_like(filtered.scales)
+        blind = np.ones_like(filtered.table)
         for chosen in (
-            filtered._replace(scales=blind),
+            filtered._replace(table=blind),
             filtered._replace(often=1),
             filtered._replace(often=10**9),
-            filtered._replace(scales=blind, often=3),
+            filtered._replace(table=blind, often=3),
         ):
             stays, counted = look_back.stays(plain, asked, chosen)
             assert stays.tolist() == wanted.tolist(), seed

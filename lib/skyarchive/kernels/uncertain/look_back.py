@@ -5,7 +5,7 @@ record that is beaten by the newcomer is beaten by those too, which came after i
 beats the newcomer cannot make it any less a member.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from skyarchive.kernels.uncertain.codes import (
     DEAD,
     HIGHEST,
     LANES,
-    MOST,
+    LOWEST,
     SHIFT,
+    Filter,
     candidates,
-    field,
-    form_of,
-    lowest_bit,
-    scales_of,
+    filter_of,
+    highest_bit,
+    number_of,
 )
 from skyarchive.kernels.uncertain.standing import doubt, expire, settle
 from skyarchive.kernels.uncertain.stays import LARGEST, PAIRS, TESTS, TOLD, Counters, counters_of
@@ -42,8 +42,6 @@ from skyarchive.kernels.uncertain.store import (
     with_more_told,
 )
 
-_OFTEN = 32
-"""Ranks are closed every so many arrivals."""
 _SPAN = 4
 """So many slots per arrival since ranks were last closed as far back."""
 DONE, STORE_FULL, LISTS_FULL, TOLD_FULL = 0, 1, 2, 3
@@ -51,18 +49,16 @@ DONE, STORE_FULL, LISTS_FULL, TOLD_FULL = 0, 1, 2, 3
 
 
 @inlined
-def _encode(points, at, codes, slot, scales, form):  # type: ignore[no-untyped-def]
-    """Writes a point's code."""
+def _encode(points, at, codes, slot, scales, table, form):  # type: ignore[no-untyped-def]
+    """Writes a point's code. Fields without an attribute are the same in all."""
     width = points.shape[1]
     fields = -(-width // codes.shape[0])
     for word in range(codes.shape[0]):
-        code = np.uint64(0)
-        for place in range(max(fields, 2)):
+        code = form[LOWEST] if fields == 1 else np.uint32(0)
+        for place in range(fields):
             axis = word * fields + place
-            number = (
-                field(points[at, axis], scales, axis, form[MOST]) if place < fields and axis < width else np.uint64(1)
-            )
-            code |= number << (np.uint64(place) * form[SHIFT])
+            if axis < width:
+                code += np.uint32(number_of(points[at, axis], scales, table, axis) << (place * form[SHIFT]))
         codes[word, slot] = code
 
 
@@ -126,7 +122,6 @@ def _retire(codes, places, free, records, spans, lists, told, tally, form, thres
 def _look_back(codes, places, free, records, points, spans, lists, told, tally, form, thresholds, at, moment):  # type: ignore[no-untyped-def]
     """What the newest record, whose slot is the tail, does to those kept and they to it."""
     tail = tally[TAIL]
-    highest = form[HIGHEST]
     floor = thresholds[0] * (1 - SLACK)
     stop = floor * (1 - SLACK)
     own = records[at].own
@@ -135,19 +130,18 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
     length = 0
     tested = 0
     start = tail
+    n_slots = codes.shape[1]
     while start > tally[HEAD] and product >= stop:
         start -= LANES
         tested += LANES
-        beating, beaten = candidates(codes, 0, start, codes[0, tail], highest)
+        mask = candidates(codes, start, codes[0, tail], form[HIGHEST], form[LOWEST])
         for word in range(1, codes.shape[0]):
-            if beating | beaten:
-                more_beating, more_beaten = candidates(codes, word, start, codes[word, tail], highest)
-                beating &= more_beating
-                beaten &= more_beaten
-        mask = beating | beaten
+            if mask:
+                mask &= candidates(codes, word * n_slots + start, codes[word, tail], form[HIGHEST], form[LOWEST])
         while mask:
-            slot = start + (LANES - 1) - lowest_bit(mask)  # type: ignore[call-arg]
-            mask &= mask - np.uint64(1)
+            lane = highest_bit(mask)
+            mask ^= np.uint64(1) << np.uint64(lane)
+            slot = start + lane
             other = places[slot]
             how = relation(points, at, other)
             if how == BEATEN:
@@ -171,7 +165,7 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
 
 
 @entry_point
-def _run(store, numbers, moments, addresses, probability, width, begin, end, thresholds, scales, form, often):  # type: ignore[no-untyped-def]
+def _run(store, numbers, moments, addresses, probability, width, begin, end, thresholds, scales, table, form, often):  # type: ignore[no-untyped-def]
     """Takes the records from `begin + tally[TAKEN]` to `end`, all of one group; the answer says why it comes back
     before it has all."""
     codes, places, free, records, points, spans, lists, told, tally = store
@@ -201,7 +195,7 @@ def _run(store, numbers, moments, addresses, probability, width, begin, end, thr
         record.own = probability[row]
         record.younger = 1.0
         tail = tally[TAIL]
-        _encode(points, at, codes, tail, scales, form)
+        _encode(points, at, codes, tail, scales, table, form)
         _look_back(codes, places, free, records, points, spans, lists, told, tally, form, thresholds, at, moment)
         settle(records, spans, lists, thresholds, at, moment)
         places[tail] = at
@@ -229,21 +223,9 @@ def _finish(store, thresholds, form):  # type: ignore[no-untyped-def]
     return DONE
 
 
-class Filter(NamedTuple):
-    """How records are made into codes, and how often ranks are closed: neither changes the answer."""
-
-    form: NDArray[np.uint64]
-    scales: NDArray[np.float64]
-    often: int = _OFTEN
-
-
-def filter_of(stream: Stream) -> Filter:
-    return Filter(form_of(len(stream.columns)), scales_of(stream.columns))
-
-
 def stays(stream: Stream, thresholds: Thresholds, chosen: Filter | None = None) -> tuple[NDArray[Any], Counters]:
     """All stays, and what it took."""
-    chosen = chosen or filter_of(stream)
+    chosen = chosen or filter_of(stream.columns)
     store = new_store(len(stream.columns), len(thresholds.lowered))
     for begin, end in zip(stream.borders[:-1], stream.borders[1:], strict=True):
         store = fed(store, stream, int(begin), int(end), thresholds, chosen)
@@ -256,7 +238,9 @@ def fed(store: Store, stream: Stream, begin: int, end: int, thresholds: Threshol
     """The store after records `begin` to `end`, which are of one group."""
     store.tally[TAKEN] = 0
     rows = (stream.numbers, stream.moments, stream.columns.addresses, stream.probability, stream.width, begin, end)
-    while (why := _run(store, *rows, thresholds.lowered, chosen.scales, chosen.form, chosen.often)) != DONE:
+    while (
+        why := _run(store, *rows, thresholds.lowered, chosen.scales, chosen.table, chosen.form, chosen.often)
+    ) != DONE:
         if why == STORE_FULL:
             store = larger(store)
         elif why == LISTS_FULL:

@@ -15,8 +15,8 @@ from skyarchive.kernels.uncertain.checking import (
     checked_threshold,
     checked_thresholds,
 )
-from skyarchive.kernels.uncertain.codes import form_of, scales_of
-from skyarchive.kernels.uncertain.look_back import Filter, fed
+from skyarchive.kernels.uncertain.codes import Filter, filter_of
+from skyarchive.kernels.uncertain.look_back import fed
 from skyarchive.kernels.uncertain.standing import RECORD
 from skyarchive.kernels.uncertain.stays import TOLD
 from skyarchive.kernels.uncertain.store import HEAD, TAIL, Store, new_store
@@ -62,7 +62,7 @@ class Present:
         self.now = _NO_MOMENT
         self.fed = 0
         """Records so far; they are numbered from 0 in the order in which they come."""
-        self._stores: dict[int, tuple[Store, NDArray[np.float64]]] = {}
+        self._stores: dict[int, tuple[Store, Filter]] = {}
         self._thresholds = checked_thresholds([threshold])
 
     def feed(
@@ -90,20 +90,19 @@ class Present:
 
     def _take(self, stream: Stream, groups: NDArray[np.int32] | None, names: NDArray[np.int64]) -> None:
         """Each group's records go to its own store, under the numbers `names[row]`."""
-        form = form_of(len(stream.columns))
         for begin, end in zip(stream.borders[:-1], stream.borders[1:], strict=True):
             if begin == end:
                 continue
             group = 0 if groups is None else int(groups[stream.numbers[begin]])
             if group not in self._stores:
-                self._stores[group] = new_store(len(stream.columns), 1, 64), scales_of(stream.columns)
-            store, scales = self._stores[group]
+                self._stores[group] = new_store(len(stream.columns), 1, 64), filter_of(stream.columns)
+            store, chosen = self._stores[group]
             numbered = Stream(
                 stream.moments, stream.columns, stream.probability, stream.width, stream.borders, names[stream.numbers]
             )
-            store = fed(store, numbered, int(begin), int(end), self._thresholds, Filter(form, scales))
+            store = fed(store, numbered, int(begin), int(end), self._thresholds, chosen)
             store.tally[TOLD] = 0
-            self._stores[group] = store, scales
+            self._stores[group] = store, chosen
 
     def until(self, moment: int) -> None:
         """Time goes on without a record."""

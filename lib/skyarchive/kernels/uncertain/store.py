@@ -19,7 +19,7 @@ class Store(NamedTuple):
     not move as slots do."""
 
     codes: np.ndarray
-    """uint64[words, slots]. The first slots stay dead: blocks reach below the oldest record."""
+    """uint32[words, slots]. The first slots stay dead: blocks reach below the oldest record."""
     places: np.ndarray
     """int32[slots]: whose slot it is; -1 if it is dead."""
     free: np.ndarray
