@@ -90,8 +90,8 @@ def number_of(value, scales, table, axis):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def candidates(_context: Any, codes: Any, start: Any, word: Any, highest: Any, lowest: Any) -> Any:
-    """Which of LANES words, from place `start` of all codes on, may stand for points that beat this word's or are
-    beaten by it: a mask, the first is bit 0. Written out, for the compiler finds vectors in a loop like this only as
+    """Which of LANES words, from place `start` of all codes on, may stand for points that beat this word's, and which
+    for points that are beaten by it: two masks, the first is bit 0. Written out, for the compiler finds vectors in a loop like this only as
     long as little else is around it."""
     lane = ir.IntType(BITS)
     lanes = ir.VectorType(lane, LANES)
@@ -115,9 +115,10 @@ def candidates(_context: Any, codes: Any, start: Any, word: Any, highest: Any, l
         beating = builder.sub(others, everywhere(builder.add(lifted, ir.Constant(lane, 1))))
         # ... and lifted - 1 - other: clear where the other is not less.
         beaten = builder.sub(everywhere(builder.sub(lifted, arguments[4])), others)
-        return builder.bitcast(builder.or_(is_clear(beating), is_clear(beaten)), ir.IntType(64))
+        masks = [builder.bitcast(is_clear(which), ir.IntType(64)) for which in (beating, beaten)]
+        return context.make_tuple(builder, signature.return_type, masks)
 
-    return types.uint64(codes, types.intp, types.uint32, types.uint32, types.uint32), generate
+    return types.UniTuple(types.uint64, 2)(codes, types.intp, types.uint32, types.uint32, types.uint32), generate
 
 
 @intrinsic

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner
-from skyarchive.kernels.dominance import BEATEN, BEATS, relation
+from skyarchive.kernels.dominance import beats
 from skyarchive.kernels.uncertain.checking import SLACK, Stream, Thresholds
 from skyarchive.kernels.uncertain.codes import (
     DEAD,
@@ -129,35 +129,44 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
     first = tally[LISTED]
     length = 0
     tested = 0
+    pairs = 0
     start = tail
     n_slots = codes.shape[1]
     while start > tally[HEAD] and product >= stop:
         start -= LANES
         tested += LANES
-        mask = candidates(codes, start, codes[0, tail], form[HIGHEST], form[LOWEST])
+        beating, beaten = candidates(codes, start, codes[0, tail], form[HIGHEST], form[LOWEST])
         for word in range(1, codes.shape[0]):
-            if mask:
-                mask &= candidates(codes, word * n_slots + start, codes[word, tail], form[HIGHEST], form[LOWEST])
-        while mask:
-            lane = highest_bit(mask)
-            mask ^= np.uint64(1) << np.uint64(lane)
-            slot = start + lane
-            other = places[slot]
-            how = relation(points, at, other)
-            if how == BEATEN:
-                tally[PAIRS] += 1
+            if beating | beaten:
+                place = word * n_slots + start
+                masks = candidates(codes, place, codes[word, tail], form[HIGHEST], form[LOWEST])
+                beating &= masks[0]
+                beaten &= masks[1]
+        while beating:
+            lane = highest_bit(beating)
+            beating ^= np.uint64(1) << np.uint64(lane)
+            other = np.uintp(places[start + lane])
+            if beats(points, other, at):
+                pairs += 1
+                after = product * (1 - records[other].own)
                 if own * product >= thresholds[0]:
-                    entry = lists[first + length]
+                    entry = lists[np.uintp(first + length)]
                     entry.until = records[other].expires
-                    entry.product = product * (1 - records[other].own)
+                    entry.product = after
                     length += 1
-                product *= 1 - records[other].own
+                product = after
                 if product < stop:
+                    beaten = (beaten >> np.uint64(lane)) << np.uint64(lane)
                     break
-            elif how == BEATS:
-                tally[PAIRS] += 1
+        while beaten:
+            lane = highest_bit(beaten)
+            beaten ^= np.uint64(1) << np.uint64(lane)
+            other = np.uintp(places[start + lane])
+            if beats(points, at, other):
+                pairs += 1
                 if doubt(records, spans, lists, thresholds, told, tally, other, moment, 1 - own) < floor:
-                    _bury(codes, places, free, tally, slot, form)
+                    _bury(codes, places, free, tally, start + lane, form)
+    tally[PAIRS] += pairs
     tally[TESTS] += tested
     tally[LISTED] += length
     records[at].first = first
