@@ -42,7 +42,7 @@ from skyarchive.kernels.uncertain.store import (
     with_more_told,
 )
 
-_SPAN = 4
+_REACH = 4
 """So many slots per arrival since ranks were last closed as far back."""
 DONE, STORE_FULL, LISTS_FULL, TOLD_FULL = 0, 1, 2, 3
 """Why the kernel comes back."""
@@ -213,7 +213,7 @@ def _run(store, numbers, moments, addresses, probability, width, begin, end, thr
         tally[SEEN] += 1
         tally[LARGEST] = max(tally[LARGEST], len(free) - tally[FREE])
         if tally[SEEN] % often == 0:
-            far = _SPAN * (tally[SEEN] & -tally[SEEN])
+            far = _REACH * (tally[SEEN] & -tally[SEEN])
             begin_slot = max(tally[HEAD], tally[TAIL] - far)
             _close_ranks(codes, places, tally, begin_slot, begin_slot)
     return DONE

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner
-from skyarchive.kernels.dominance import BEATEN, BEATS, beats, relation
+from skyarchive.kernels.dominance import BEATEN, BEATS, NEITHER, beats
 from skyarchive.kernels.uncertain.checking import Stream, Thresholds
 from skyarchive.kernels.uncertain.eager import GONE, SPAN, STANDING, judge
 from skyarchive.kernels.uncertain.logs import logs_of
@@ -51,6 +51,22 @@ class _Kept(NamedTuple):
 
 
 @inlined
+def _relation(points, one, other):  # type: ignore[no-untyped-def]
+    """How slot `one` stands to the other, asked after every second attribute: the processor guesses an answer after
+    each one wrong too often."""
+    better = False
+    worse = False
+    for axis in range(points.shape[1]):
+        better |= points[one, axis] < points[other, axis]
+        worse |= points[one, axis] > points[other, axis]
+        if (axis & 1) and better and worse:
+            return NEITHER
+    if better == worse:
+        return NEITHER
+    return BEATS if better else BEATEN
+
+
+@inlined
 def _touch(standing, touched, tally, at):  # type: ignore[no-untyped-def]
     if not standing[at].touched:
         standing[at].touched = 1
@@ -78,7 +94,7 @@ def _arrive(who, points, costs, standing, touched, tally, floor):  # type: ignor
     pairs = 0
     first_gone = tail
     for slot in range(head, tail):
-        how = relation(points, np.uintp(tail), np.uintp(slot))
+        how = _relation(points, np.uintp(tail), np.uintp(slot))
         if how == BEATEN:
             older += costs[slot]
             pairs += 1

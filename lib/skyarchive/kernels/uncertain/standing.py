@@ -5,8 +5,8 @@ product so far of (1 - P). The list ends where the lowest threshold is missed, s
 list's order, the last first: the product that counts at a moment is the one at the last entry still alive. What is due
 since a record was looked at last is made up for when a younger one beats it, or when it expires.
 
-A record's state is a row of `records`; `lists` holds all lists, `spans` has a row of stays per record: one for every
-threshold, from the lowest up, that it reaches. Everything is net per moment: younger ones that come at the moment at
+A record's state is a row of `records`; `lists` holds all lists. `spans` has a row of stays per record: one for all the
+thresholds that it reached at the same moment, lower ones first, for mostly those are all that it reaches. Everything is net per moment: younger ones that come at the moment at
 which a record became a member, or that push it out at that moment, leave no stay without length.
 """
 
@@ -24,11 +24,19 @@ RECORD = np.dtype(
         ("younger", np.float64),  # the product over younger ones that beat it
         ("first", np.int64),  # of its list
         ("length", np.int32),  # what still lives of its list
-        ("reached", np.int32),  # thresholds; NEVER if it cannot reach one any more
+        ("reached", np.int16),  # thresholds; NEVER if it cannot reach one any more
+        ("spans", np.int16),
     ]
 )
 ENTRY = np.dtype([("until", np.int64), ("product", np.float64)])
-SPAN = np.dtype([("entered", np.int64), ("probability", np.float64), ("greatest", np.float64)])
+SPAN = np.dtype(
+    [
+        ("entered", np.int64),
+        ("probability", np.float64),
+        ("greatest", np.float64),
+        ("reached", np.int64),  # thresholds, with those of the spans before it
+    ]
+)
 NEVER = -1
 
 
@@ -50,12 +58,17 @@ def _rise(records, spans, lists, thresholds, at, moment):  # type: ignore[no-unt
         length -= 1
     record.length = length
     chance = chance_of(record, lists)
-    while record.reached < len(thresholds) and chance >= thresholds[record.reached]:
-        span = spans[at, record.reached]
+    reached = np.int64(record.reached)
+    while reached < len(thresholds) and chance >= thresholds[reached]:
+        reached += 1
+    if reached > record.reached:
+        span = spans[at, record.spans]
         span.entered = moment
         span.probability = chance
         span.greatest = chance
-        record.reached += 1
+        span.reached = reached
+        record.reached = reached
+        record.spans += 1
 
 
 @inlined
@@ -69,24 +82,29 @@ def _catch_up(records, spans, lists, thresholds, at, moment):  # type: ignore[no
         _rise(records, spans, lists, thresholds, at, until)
     if record.reached > 0 and record.seen < moment:  # else the moment is not complete
         chance = chance_of(record, lists)
-        for level in range(record.reached):
-            span = spans[at, level]
+        for which in range(record.spans):
+            span = spans[at, which]
             span.greatest = max(span.greatest, chance)
 
 
 @inlined
-def _leave(records, spans, told, tally, at, level, moment):  # type: ignore[no-untyped-def]
-    """The record is not a member any more; if it only became one at this moment it never was."""
-    span = spans[at, level]
+def _leave(records, spans, told, tally, at, moment):  # type: ignore[no-untyped-def]
+    """The record leaves the highest threshold it reached; if it only reached it at this moment it never did."""
+    record = records[at]
+    record.reached -= 1
+    span = spans[at, record.spans - 1]
     if span.entered < moment:
         stay = told[np.uintp(tally[TOLD])]
-        stay.threshold = level
-        stay.record = records[at].record
+        stay.threshold = record.reached
+        stay.record = record.record
         stay.entered = span.entered
         stay.left = moment
         stay.probability = span.probability
         stay.greatest = span.greatest
         tally[TOLD] += 1
+    span.reached = record.reached
+    if record.reached == (spans[at, record.spans - 2].reached if record.spans > 1 else 0):
+        record.spans -= 1
 
 
 @inlined
@@ -94,6 +112,7 @@ def settle(records, spans, lists, thresholds, at, moment):  # type: ignore[no-un
     """A record that arrives, with its list taken: what it reaches at once."""
     record = records[at]
     record.seen = moment
+    record.spans = 0
     record.reached = 0 if record.own >= thresholds[0] else NEVER
     if record.reached == 0:
         _rise(records, spans, lists, thresholds, at, moment)
@@ -115,10 +134,9 @@ def doubt(records, spans, lists, thresholds, told, tally, at, moment, factor):  
     record.length = length
     chance = chance_of(record, lists)
     while record.reached > 0 and chance < thresholds[record.reached - 1]:
-        record.reached -= 1
-        _leave(records, spans, told, tally, at, record.reached, moment)
-    for level in range(record.reached):
-        span = spans[at, level]
+        _leave(records, spans, told, tally, at, moment)
+    for which in range(record.spans):
+        span = spans[at, which]
         if span.entered == moment:
             span.probability = chance
             span.greatest = chance
@@ -136,5 +154,5 @@ def expire(records, spans, lists, thresholds, told, tally, at):  # type: ignore[
     if record.reached == NEVER:
         return
     _catch_up(records, spans, lists, thresholds, at, record.expires)
-    for level in range(record.reached):
-        _leave(records, spans, told, tally, at, level, record.expires)
+    while record.reached > 0:
+        _leave(records, spans, told, tally, at, record.expires)

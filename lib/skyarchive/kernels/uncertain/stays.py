@@ -63,13 +63,27 @@ def counters_of(tally: NDArray[np.int64]) -> Counters:
 def likely(told: NDArray[Any], names: NDArray[np.int64]) -> Likely:
     """Stays as kernels wrote them down; `names[j]` is the callers' number of the j-th lowest threshold."""
     threshold = names[told["threshold"]]
-    keys = (told["record"], told["entered"], threshold) if len(names) > 1 else (told["record"], told["entered"])
-    place = np.lexsort(keys)
-    return Likely(
-        told["record"][place],
-        threshold[place].astype(np.int32),
-        *(told[name][place] for name in ("entered", "left", "probability", "greatest")),
-    )
+    place = _in_order(threshold, told["entered"], told["record"])
+    rows = told[place]  # whole ones: each is fetched from memory once
+    values = {name: np.ascontiguousarray(rows[name]) for name in STAY.names or () if name != "threshold"}
+    return Likely(threshold=threshold[place].astype(np.int32), **values)
+
+
+def _in_order(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order by these keys, the first counts most. No two rows have all of them alike."""
+    whole, bits = np.zeros(len(keys[0]), np.int64), 0
+    for key in keys:
+        lowest, highest = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        width = (highest - lowest).bit_length()
+        bits += width
+        if bits >= _BITS:
+            return np.lexsort(keys[::-1])
+        whole = (whole << width) + (key - lowest)
+    return np.argsort(whole)
+
+
+_BITS = 63
+"""Keys that fit one number are sorted several times as fast."""
 
 
 def renumbered(told: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
