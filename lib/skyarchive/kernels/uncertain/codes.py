@@ -9,7 +9,7 @@ the rest.
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -91,8 +91,8 @@ def number_of(value, scales, table, axis):  # type: ignore[no-untyped-def]
 @intrinsic
 def candidates(_context: Any, codes: Any, start: Any, word: Any, highest: Any, lowest: Any) -> Any:
     """Which of LANES words, from place `start` of all codes on, may stand for points that beat this word's, and which
-    for points that are beaten by it: two masks, the first is bit 0. Written out, for the compiler finds vectors in a loop like this only as
-    long as little else is around it."""
+    for points that are beaten by it: two masks, the first is bit 0. Written out, for the compiler finds vectors in a
+    loop like this only as long as little else is around it."""
     lane = ir.IntType(BITS)
     lanes = ir.VectorType(lane, LANES)
     index = ir.IntType(32)

@@ -132,14 +132,15 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
     pairs = 0
     start = tail
     n_slots = codes.shape[1]
+    mine, highest, lowest = codes[0, tail], form[HIGHEST], form[LOWEST]
     while start > tally[HEAD] and product >= stop:
         start -= LANES
         tested += LANES
-        beating, beaten = candidates(codes, start, codes[0, tail], form[HIGHEST], form[LOWEST])
+        beating, beaten = candidates(codes, start, mine, highest, lowest)  # type: ignore[call-arg, var-annotated]
         for word in range(1, codes.shape[0]):
             if beating | beaten:
                 place = word * n_slots + start
-                masks = candidates(codes, place, codes[word, tail], form[HIGHEST], form[LOWEST])
+                masks = candidates(codes, place, codes[word, tail], highest, lowest)
                 beating &= masks[0]
                 beaten &= masks[1]
         while beating:
