@@ -5,7 +5,7 @@ product so far of (1 - P). The list ends where the lowest threshold is missed, s
 list's order, the last first: the product that counts at a moment is the one at the last entry still alive. What is due
 since a record was looked at last is made up for when a younger one beats it, or when it expires.
 
-A record's state is a row of `records`; `lists` holds all lists. `spans` has a row of stays per record: one for all the
+A record's state is a row of `records`; `lists` holds all lists. `spans` has a column of stays per record: one for all the
 thresholds that it reached at the same moment, lower ones first, for mostly those are all that it reaches. Everything
 is net per moment: younger ones that come at the moment at which a record became a member, or that push it out at that
 moment, leave no stay without length.
@@ -63,7 +63,7 @@ def _rise(records, spans, lists, thresholds, at, moment):  # type: ignore[no-unt
     while reached < len(thresholds) and chance >= thresholds[reached]:
         reached += 1
     if reached > record.reached:
-        span = spans[at, record.spans]
+        span = spans[record.spans, at]
         span.entered = moment
         span.probability = chance
         span.greatest = chance
@@ -84,7 +84,7 @@ def _catch_up(records, spans, lists, thresholds, at, moment):  # type: ignore[no
     if record.reached > 0 and record.seen < moment:  # else the moment is not complete
         chance = chance_of(record, lists)
         for which in range(record.spans):
-            span = spans[at, which]
+            span = spans[which, at]
             span.greatest = max(span.greatest, chance)
 
 
@@ -93,7 +93,7 @@ def _leave(records, spans, told, tally, at, moment):  # type: ignore[no-untyped-
     """The record leaves the highest threshold it reached; if it only reached it at this moment it never did."""
     record = records[at]
     record.reached -= 1
-    span = spans[at, record.spans - 1]
+    span = spans[record.spans - 1, at]
     if span.entered < moment:
         stay = told[np.uintp(tally[TOLD])]
         stay.threshold = record.reached
@@ -104,7 +104,7 @@ def _leave(records, spans, told, tally, at, moment):  # type: ignore[no-untyped-
         stay.greatest = span.greatest
         tally[TOLD] += 1
     span.reached = record.reached
-    if record.reached == (spans[at, record.spans - 2].reached if record.spans > 1 else 0):
+    if record.reached == (spans[record.spans - 2, at].reached if record.spans > 1 else 0):
         record.spans -= 1
 
 
@@ -137,7 +137,7 @@ def doubt(records, spans, lists, thresholds, told, tally, at, moment, factor):  
     while record.reached > 0 and chance < thresholds[record.reached - 1]:
         _leave(records, spans, told, tally, at, moment)
     for which in range(record.spans):
-        span = spans[at, which]
+        span = spans[which, at]
         if span.entered == moment:
             span.probability = chance
             span.greatest = chance

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyarchive.kernels.compiling import entry_point
+from skyarchive.kernels.uncertain.sorting import in_order
+
 STAY = np.dtype(
     [
         ("threshold", np.int64),
@@ -63,27 +66,22 @@ def counters_of(tally: NDArray[np.int64]) -> Counters:
 def likely(told: NDArray[Any], names: NDArray[np.int64]) -> Likely:
     """Stays as kernels wrote them down; `names[j]` is the callers' number of the j-th lowest threshold."""
     threshold = names[told["threshold"]]
-    place = _in_order(threshold, told["entered"], told["record"])
-    rows = told[place]  # whole ones: each is fetched from memory once
-    values = {name: np.ascontiguousarray(rows[name]) for name in STAY.names or () if name != "threshold"}
-    return Likely(threshold=threshold[place].astype(np.int32), **values)
+    order = in_order(threshold, told["entered"], told["record"])
+    whole, fractions = np.empty((3, len(told)), np.int64), np.empty((2, len(told)))
+    _spread(told, order, whole, fractions)
+    return Likely(whole[0], threshold[order].astype(np.int32), *whole[1:], *fractions)
 
 
-def _in_order(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The order by these keys, the first counts most. No two rows have all of them alike."""
-    whole, bits = np.zeros(len(keys[0]), np.int64), 0
-    for key in keys:
-        lowest, highest = (int(key.min()), int(key.max())) if len(key) else (0, 0)
-        width = (highest - lowest).bit_length()
-        bits += width
-        if bits >= _BITS:
-            return np.lexsort(keys[::-1])
-        whole = (whole << width) + (key - lowest)
-    return np.argsort(whole)
-
-
-_BITS = 63
-"""Keys that fit one number are sorted several times as fast."""
+@entry_point
+def _spread(told, order, whole, fractions):  # type: ignore[no-untyped-def]
+    """The rows in this order, by columns. Each row is fetched from memory once."""
+    for place in range(len(order)):
+        stay = told[np.uintp(order[place])]
+        whole[0, place] = stay.record
+        whole[1, place] = stay.entered
+        whole[2, place] = stay.left
+        fractions[0, place] = stay.probability
+        fractions[1, place] = stay.greatest
 
 
 def renumbered(told: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:

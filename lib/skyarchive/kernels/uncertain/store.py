@@ -43,7 +43,7 @@ def new_store(width: int, n_thresholds: int, size: int = _SMALLEST) -> Store:
         np.arange(size, dtype=np.int32)[::-1].copy(),
         np.zeros(size, RECORD),
         np.zeros((size, width)),
-        np.zeros((size, n_thresholds), SPAN),
+        np.zeros((n_thresholds, size), SPAN),
         np.zeros(2 * size, ENTRY),
         np.zeros(2 * size * n_thresholds, STAY),
         tally,
@@ -53,9 +53,10 @@ def new_store(width: int, n_thresholds: int, size: int = _SMALLEST) -> Store:
 def larger(store: Store) -> Store:
     """The same with room for twice as many records."""
     size, n_free = len(store.free), int(store.tally[FREE])
-    grown = new_store(store.points.shape[1], store.spans.shape[1], 2 * size)
+    grown = new_store(store.points.shape[1], len(store.spans), 2 * size)
     grown.codes[:, : store.codes.shape[1]] = store.codes
-    for name in ("places", "records", "points", "spans"):
+    grown.spans[:, :size] = store.spans
+    for name in ("places", "records", "points"):
         old = getattr(store, name)
         getattr(grown, name)[: len(old)] = old
     grown.free[:size] = np.arange(size, 2 * size)[::-1]
@@ -73,4 +74,6 @@ def with_more_told(store: Store) -> Store:
 
 
 def _doubled(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([values, np.zeros_like(values)])
+    grown = np.zeros(2 * len(values), values.dtype)  # memory that is not written to costs nothing
+    grown[: len(values)] = values
+    return grown
