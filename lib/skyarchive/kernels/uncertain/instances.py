@@ -28,6 +28,7 @@ from skyarchive.kernels.uncertain.stays import (
     counters_of,
     renumbered,
 )
+from skyarchive.kernels.uncertain.store import doubled
 
 _FLOOR = 1e-12
 """Of the lowest threshold: an error below it is far below the slack."""
@@ -291,12 +292,8 @@ def stays(
     rows = (objects.moments, starts, points.columns.addresses, points.probability, objects.width)
     for end in objects.borders[1:]:
         while not _run(kept, *rows, int(end), thresholds.lowered, floor):
-            kept = kept._replace(lists=_doubled(kept.lists), told=_doubled(kept.told))
+            kept = kept._replace(lists=doubled(kept.lists), told=doubled(kept.told))
     begin = 0
     while (begin := _finish(kept, objects.moments, objects.width, begin, thresholds.lowered)) < len(objects):
-        kept = kept._replace(told=_doubled(kept.told))
+        kept = kept._replace(told=doubled(kept.told))
     return renumbered(kept.told[: kept.tally[TOLD]], objects.numbers), counters_of(kept.tally)
-
-
-def _doubled(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([values, np.zeros_like(values)])

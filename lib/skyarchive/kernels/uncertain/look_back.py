@@ -118,6 +118,20 @@ def _retire(codes, places, free, records, spans, lists, told, tally, form, thres
     tally[HEAD] = head
 
 
+@inlined
+def _candidates(codes, start, tail, form):  # type: ignore[no-untyped-def]
+    """Among LANES slots from `start` on, masks of those that may beat the newest record and those that it may beat."""
+    highest, lowest = form[HIGHEST], form[LOWEST]
+    beating, beaten = candidates(codes, start, codes[0, tail], highest, lowest)  # type: ignore[call-arg, var-annotated]
+    for word in range(1, codes.shape[0]):
+        if beating | beaten:
+            place = word * codes.shape[1] + start
+            masks = candidates(codes, place, codes[word, tail], highest, lowest)
+            beating &= masks[0]
+            beaten &= masks[1]
+    return beating, beaten
+
+
 @inner
 def _look_back(codes, places, free, records, points, spans, lists, told, tally, form, thresholds, at, moment):  # type: ignore[no-untyped-def]
     """What the newest record, whose slot is the tail, does to those kept and they to it."""
@@ -128,23 +142,13 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
     product = 1.0
     first = tally[LISTED]
     length = 0
-    tested = 0
     pairs = 0
     start = tail
-    n_slots = codes.shape[1]
-    mine, highest, lowest = codes[0, tail], form[HIGHEST], form[LOWEST]
     while start > tally[HEAD] and product >= stop:
         start -= LANES
-        tested += LANES
-        beating, beaten = candidates(codes, start, mine, highest, lowest)  # type: ignore[call-arg, var-annotated]
-        for word in range(1, codes.shape[0]):
-            if beating | beaten:
-                place = word * n_slots + start
-                masks = candidates(codes, place, codes[word, tail], highest, lowest)
-                beating &= masks[0]
-                beaten &= masks[1]
+        beating, beaten = _candidates(codes, start, tail, form)
         while beating:
-            lane = highest_bit(beating)
+            lane = highest_bit(beating)  # type: ignore[call-arg, var-annotated]
             beating ^= np.uint64(1) << np.uint64(lane)
             other = np.uintp(places[start + lane])
             if beats(points, other, at):
@@ -160,7 +164,7 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
                     beaten = (beaten >> np.uint64(lane)) << np.uint64(lane)
                     break
         while beaten:
-            lane = highest_bit(beaten)
+            lane = highest_bit(beaten)  # type: ignore[call-arg]
             beaten ^= np.uint64(1) << np.uint64(lane)
             other = np.uintp(places[start + lane])
             if beats(points, at, other):
@@ -168,10 +172,27 @@ def _look_back(codes, places, free, records, points, spans, lists, told, tally, 
                 if doubt(records, spans, lists, thresholds, told, tally, other, moment, 1 - own) < floor:
                     _bury(codes, places, free, tally, start + lane, form)
     tally[PAIRS] += pairs
-    tally[TESTS] += tested
+    tally[TESTS] += tail - start
     tally[LISTED] += length
     records[at].first = first
     records[at].length = length
+
+
+@inlined
+def _missing_room(codes, places, free, records, lists, tally):  # type: ignore[no-untyped-def]
+    """What there is too little of for one more record, after closing the gaps in what there is."""
+    if tally[TAIL] == len(places):
+        oldest = tally[HEAD]
+        tally[HEAD] = LANES
+        _close_ranks(codes, places, tally, oldest, LANES)
+    if tally[FREE] == 0:
+        return STORE_FULL
+    kept = len(free) - tally[FREE]
+    if len(lists) - tally[LISTED] < kept:
+        _close_lists(places, records, lists, tally)
+        if len(lists) < 2 * (tally[LISTED] + kept):
+            return LISTS_FULL
+    return DONE
 
 
 @entry_point
@@ -185,16 +206,9 @@ def _run(store, numbers, moments, addresses, probability, width, begin, end, thr
         if len(told) - tally[TOLD] < (len(free) - tally[FREE]) * len(thresholds):
             return TOLD_FULL
         _retire(codes, places, free, records, spans, lists, told, tally, form, thresholds, moment)
-        if tally[TAIL] == len(places):
-            begin_slot = tally[HEAD]
-            tally[HEAD] = LANES
-            _close_ranks(codes, places, tally, begin_slot, LANES)
-        if tally[FREE] == 0:
-            return STORE_FULL
-        if len(lists) - tally[LISTED] < len(free) - tally[FREE]:
-            _close_lists(places, records, lists, tally)
-            if len(lists) < 2 * (tally[LISTED] + len(free) - tally[FREE]):
-                return LISTS_FULL
+        missing = _missing_room(codes, places, free, records, lists, tally)
+        if missing != DONE:
+            return missing
         tally[FREE] -= 1
         at = np.int64(free[tally[FREE]])
         for axis in range(points.shape[1]):
@@ -213,10 +227,10 @@ def _run(store, numbers, moments, addresses, probability, width, begin, end, thr
         tally[TAKEN] += 1
         tally[SEEN] += 1
         tally[LARGEST] = max(tally[LARGEST], len(free) - tally[FREE])
-        if tally[SEEN] % often == 0:
-            far = _REACH * (tally[SEEN] & -tally[SEEN])
-            begin_slot = max(tally[HEAD], tally[TAIL] - far)
-            _close_ranks(codes, places, tally, begin_slot, begin_slot)
+        if tally[SEEN] % often == 0:  # the youngest most often: most go soon, and all look at them
+            reach = _REACH * (tally[SEEN] & -tally[SEEN])
+            oldest = max(tally[HEAD], tally[TAIL] - reach)
+            _close_ranks(codes, places, tally, oldest, oldest)
     return DONE
 
 

@@ -5,10 +5,10 @@ product so far of (1 - P). The list ends where the lowest threshold is missed, s
 list's order, the last first: the product that counts at a moment is the one at the last entry still alive. What is due
 since a record was looked at last is made up for when a younger one beats it, or when it expires.
 
-A record's state is a row of `records`; `lists` holds all lists. `spans` has a column of stays per record: one for all the
-thresholds that it reached at the same moment, lower ones first, for mostly those are all that it reaches. Everything
-is net per moment: younger ones that come at the moment at which a record became a member, or that push it out at that
-moment, leave no stay without length.
+A record's state is a row of `records`; `lists` holds all lists. `spans` has a column of stays per record: one for all
+the thresholds that it reached at the same moment, lower ones first, for mostly those are all that it reaches.
+Everything is net per moment: younger ones that come at the moment at which a record became a member, or that push it
+out at that moment, leave no stay without length.
 """
 
 import numpy as np

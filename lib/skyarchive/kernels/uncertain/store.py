@@ -66,14 +66,15 @@ def larger(store: Store) -> Store:
 
 
 def with_longer_lists(store: Store) -> Store:
-    return store._replace(lists=_doubled(store.lists))
+    return store._replace(lists=doubled(store.lists))
 
 
 def with_more_told(store: Store) -> Store:
-    return store._replace(told=_doubled(store.told))
+    return store._replace(told=doubled(store.told))
 
 
-def _doubled(values: np.ndarray) -> np.ndarray:
+def doubled(values: np.ndarray) -> np.ndarray:
+    """With room for as many again."""
     grown = np.zeros(2 * len(values), values.dtype)  # memory that is not written to costs nothing
     grown[: len(values)] = values
     return grown
