@@ -26,6 +26,7 @@ from skyarchive.kernels.uncertain import (
 )
 from skyarchive.kernels.uncertain.checking import checked_stream, checked_thresholds
 from skyarchive.kernels.uncertain.codes import filter_of
+from skyarchive.kernels.uncertain.sorting import in_order
 from skyarchive.kernels.uncertain.warming import warm
 
 METHODS: list[Method] = list(get_args(Method))
@@ -70,6 +71,29 @@ def test_random_streams(first: int) -> None:
         wanted = oracle.stays(records, thresholds)
         for method in METHODS:
             assert_same(found(records, thresholds, method), wanted, (seed, method))
+
+
+def test_moments_far_from_zero() -> None:
+    """Days in microseconds, after 1970 and long before: the same stays at other moments."""
+    day = 86_400_000_000
+    for seed in range(40):
+        records, thresholds = random_stream(seed, size=40)
+        for shift in (1_600_000_000_000_000, -(2**62)):
+            far = replace(records, moments=records.moments * day + shift, width=records.width * day)
+            for method in METHODS:
+                wanted = [
+                    (at, entered * day + shift, row, left * day + shift, *rest)
+                    for at, entered, row, left, *rest in found(records, thresholds, method)
+                ]
+                assert found(far, thresholds, method) == wanted, (seed, method)
+
+
+def test_sorting_by_several_numbers() -> None:
+    chance = np.random.default_rng(0)
+    for n in (0, 1, 1000):
+        keys = [chance.integers(-(2**63), 2**63, n), chance.integers(0, 3, n), chance.integers(-5, 5000, n)]
+        for some in (keys, keys[::-1], keys[1:]):
+            assert in_order(*some).tolist() == np.lexsort(some[::-1]).tolist()
 
 
 def test_sums_over_possible_worlds() -> None:

@@ -4,7 +4,6 @@ import numpy as np
 
 from skyarchive.kernels.compiling import inlined
 from skyarchive.kernels.uncertain.logs import probability_of
-from skyarchive.kernels.uncertain.standing import SPAN
 from skyarchive.kernels.uncertain.stays import TOLD
 
 STANDING = np.dtype(
@@ -17,8 +16,6 @@ STANDING = np.dtype(
 )
 GONE = np.int64(np.iinfo(np.int64).min)
 """Instead of a logarithm: it is not there."""
-
-__all__ = ["GONE", "SPAN", "STANDING", "judge"]
 
 
 @inlined

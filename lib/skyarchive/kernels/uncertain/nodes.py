@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skyarchive.kernels.compiling import inlined, inner
-from skyarchive.kernels.uncertain.eager import GONE, SPAN, STANDING
+from skyarchive.kernels.uncertain.eager import GONE, STANDING
 from skyarchive.kernels.uncertain.logs import probability_of
+from skyarchive.kernels.uncertain.standing import SPAN
 from skyarchive.kernels.uncertain.stays import STAY, TALLY
 
 ROOM = 32

@@ -13,8 +13,9 @@ from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.dominance import BEATEN, BEATS, NEITHER, beats
 from skyarchive.kernels.uncertain.checking import Stream, Thresholds
-from skyarchive.kernels.uncertain.eager import GONE, SPAN, STANDING, judge
+from skyarchive.kernels.uncertain.eager import GONE, STANDING, judge
 from skyarchive.kernels.uncertain.logs import logs_of
+from skyarchive.kernels.uncertain.standing import SPAN
 from skyarchive.kernels.uncertain.stays import (
     LARGEST,
     PAIRS,
