@@ -1,5 +1,6 @@
 """`make bench`: what the steps cost on generated data, the kernels against others, the skyline step against no kernel,
-frequent objects against counting, unbeaten rows of large tables against SQL, moocore and only reading.
+frequent objects against counting, unbeaten rows of large tables against SQL, moocore and only reading, probabilistic
+windows against a scan.
 
 Prints tables and writes them to bench/results.json. Figures of one run are comparable with each other, not with
 those of another machine or hour.
@@ -21,6 +22,7 @@ import kernels
 import monitoring
 import scheduled_run
 import skyline_step
+import uncertain
 
 from skyarchive.answers.output import render
 from skyarchive.definition.catalog import Catalog
@@ -84,6 +86,8 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "kernels": ("Kernels on one core, warm: how many times faster", kernels.rows),
     "counters": ("Dominance tests saved by MBR pruning (SYN)", kernels.counters),
     "external_kernels": ("Skylines of files in bounded memory, window 1 %, one core", external_kernels.rows),
+    "uncertain_kernels": ("Probabilistic windows, q 0.3, one core: how many times faster", uncertain.rows),
+    "uncertain_paper": ("Probabilistic windows: records kept, members, elements per second", uncertain.paper),
     "monitoring": ("Watching live: messages as shares of everybody reporting every time", monitoring.rows),
     "monitoring_quality": ("Watching live: recall and precision", monitoring.quality),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),

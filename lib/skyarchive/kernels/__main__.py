@@ -17,6 +17,8 @@ from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order
 from skyarchive.kernels.points import rounds, unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
+from skyarchive.kernels.uncertain import Method as UncertainMethod
+from skyarchive.kernels.uncertain import Present, instance_stays, likely_stays
 from skyarchive.progress import Progress
 
 
@@ -47,6 +49,16 @@ def main() -> None:
         few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
         found = rounds.improved(few, group, np.column_stack(few), group)
         rounds.standing(few, group, found, group)
+
+    stream = np.arange(5), None, [closes], np.full(5, 0.5)
+    for uncertain_method in get_args(UncertainMethod):
+        with at(f"  probabilistic windows, {uncertain_method}"):
+            likely_stays(*stream, 3, [0.3], method=uncertain_method)
+    with at("  probabilistic windows, the present and objects of several instances"):
+        present = Present(3, 0.3)
+        present.feed(*stream)
+        present.likely()
+        instance_stays(stream[0], np.arange(6), *stream[1:], 3, [0.3])
 
     with TemporaryDirectory(prefix="skyarchive-") as folder:
         file = Path(folder) / "points.parquet"
