@@ -1,0 +1,116 @@
+"""One byte for a value: the better value never has the greater code, so codes propose and values decide.
+
+A value's distance from one end of its attribute's range, plus a unit, is read as the bits of a float, which grow like
+a logarithm; their leading part is looked up in a table that gives each code about the same share of a sample. Which
+end to count from is the sample's choice: from the wrong one, where few values are, most share one code.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyarchive.kernels.columns import Columns, column, fill_sample
+from skyarchive.kernels.compiling import entry_point
+from skyarchive.kernels.windows.lanes import bits_of
+
+CODES = 256
+CELLS = 4096
+"""Entries of a table: some hundred for each doubling of the distance."""
+SAMPLE = 2048
+_FARTHEST = 2.0**-40
+"""The smallest unit, as a share of the range: with a smaller one too few cells are left for each doubling."""
+_ORIGIN, _SIGN, _UNIT = range(3)
+_BASE, _SHIFT = range(2)
+
+
+class Coder(NamedTuple):
+    """How values become codes; a row per attribute."""
+
+    scale: NDArray[np.float64]
+    """Origin, sign and unit: the distance is (value - origin) * sign + unit."""
+    bits: NDArray[np.int64]
+    """The unit's own bits, and how many places the difference to them is shifted."""
+    table: NDArray[np.uint8]
+
+
+@entry_point
+def _encode(addresses, begin, scale, bits, table, codes):  # type: ignore[no-untyped-def]
+    """Codes of as many rows as `codes` is long, from row `begin` on."""
+    for axis in range(len(codes)):
+        values = column(addresses, axis)
+        origin, sign, unit = scale[axis, _ORIGIN], scale[axis, _SIGN], scale[axis, _UNIT]
+        base, shift = bits[axis, _BASE], bits[axis, _SHIFT]
+        for at in range(codes.shape[1]):
+            distance = max((values[begin + at] - origin) * sign, 0.0)
+            cell = (bits_of(distance + unit) - base) >> shift
+            codes[axis, at] = table[axis, min(cell, CELLS - 1)]
+
+
+def encoded(coder: Coder, columns: Columns, begin: int, end: int) -> NDArray[np.uint8]:
+    """The codes of these rows, a row of the answer per attribute."""
+    codes = np.empty((len(columns), end - begin), np.uint8)
+    _encode(columns.addresses, begin, *coder, codes)
+    return codes
+
+
+@entry_point
+def _sample(addresses, begin, length, sample):  # type: ignore[no-untyped-def]
+    return fill_sample(addresses, begin, length, sample)
+
+
+def coder_for(columns: Columns, begin: int, end: int) -> Coder:
+    """Made for these rows; right for any."""
+    sample = np.empty((len(columns), SAMPLE))
+    taken = _sample(columns.addresses, begin, end - begin, sample) if end > begin else 0
+    coder = Coder(
+        np.ones((len(columns), 3)),
+        np.zeros((len(columns), 2), np.int64),
+        np.zeros((len(columns), CELLS), np.uint8),
+    )
+    for axis, values in enumerate(sample[:, :taken]):
+        if taken:
+            _fit(coder, axis, np.sort(values))
+    return coder
+
+
+def _fit(coder: Coder, axis: int, values: NDArray[np.float64]) -> None:
+    """The way, of two, by which fewer pairs of the sample (sorted) share a code."""
+    fewest = np.inf
+    for scale, bits, table, shared in _ways(values):
+        if shared < fewest:
+            fewest = shared
+            coder.scale[axis], coder.bits[axis], coder.table[axis] = scale, bits, table
+
+
+def _ways(values: NDArray[np.float64]) -> Iterator[tuple[tuple[float, ...], tuple[int, int], NDArray[np.uint8], int]]:
+    for sign, origin in ((1.0, values[0]), (-1.0, values[-1])):
+        with np.errstate(over="ignore"):
+            distance = np.minimum((values - origin) * sign, np.finfo(float).max / 4)
+        unit = _unit(distance)
+        base, top = (int(np.float64(end).view(np.int64)) for end in (unit, distance.max() + unit))
+        shift = max(((top - base) // CELLS).bit_length(), 0)
+        cells = np.minimum(((distance + unit).view(np.int64) - base) >> shift, CELLS - 1)
+        table = _table(cells, falling=sign < 0)
+        shared = int((np.bincount(table[cells]).astype(float) ** 2).sum())
+        yield (origin, sign, unit), (base, shift), table, shared
+
+
+def _unit(distance: NDArray[np.float64]) -> float:
+    """A distance below which there is little to tell apart."""
+    apart = np.sort(distance[distance > 0])
+    if not len(apart):
+        return 1.0
+    return max(float(apart[len(apart) // 10]) / 8, float(apart[-1]) * _FARTHEST, np.finfo(float).tiny)
+
+
+def _table(cells: NDArray[np.int64], falling: bool) -> NDArray[np.uint8]:
+    """A code for every cell, given those of a sample: one for each cell in use if that is possible."""
+    used, sizes = np.unique(cells, return_counts=True)
+    if len(used) < CODES:
+        codes = np.searchsorted(used, np.arange(CELLS), side="left" if falling else "right")
+    else:
+        up_to = np.concatenate([[0], np.cumsum(sizes)])
+        codes = up_to[np.searchsorted(used, np.arange(CELLS))] * (CODES - 1) // up_to[-1]
+    return (CODES - 1 - codes if falling else codes).astype(np.uint8)

@@ -1,0 +1,164 @@
+"""The tables that `keeping` works on, with room for as many records as are kept."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyarchive.kernels.columns import Columns
+from skyarchive.kernels.windows.frozen import gather, into_leaves, settle
+from skyarchive.kernels.windows.keeping import (
+    ELDERS,
+    END,
+    FIRST,
+    FRESH,
+    FROZEN,
+    HEAD,
+    HELD,
+    MOST,
+    NEWEST,
+    RUNS,
+    TESTS,
+    take,
+)
+from skyarchive.kernels.windows.lanes import LANES
+
+_MOST_RUNS = 64
+_SWALLOWS = 1
+"""A run swallows the one before it if that has at most so many times its records."""
+_DEPTH = 64
+
+
+class Keeper:
+    """Kept records of one stream."""
+
+    def __init__(self, axes: int) -> None:
+        self.axes = axes
+        self.tally = np.zeros(8, np.int64)
+        self.runs = np.zeros((_MOST_RUNS, 3), np.int64)
+        self._own = np.empty(axes)
+        self._marks = np.empty(axes, np.uint8)
+        self.codes = np.empty((0, axes, LANES), np.uint8)
+        self.alive = np.zeros(0, np.int64)
+        self.best, self.worst = (np.empty((0, axes, LANES), np.uint8) for _ in range(2))
+        self.points = np.empty((0, axes))
+        self.about = np.empty((0, 4), np.int64)
+        self._lay_out(FRESH)
+
+    def take(
+        self,
+        columns: Columns,
+        moments: NDArray[np.int64],
+        coded: NDArray[np.uint8],
+        chosen: NDArray[np.int32],
+        width: int,
+        base: int = 0,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Takes records in, numbered from `base` on. Gives for each who freed it (the youngest older one alive that
+        beats it) and who beat it, or -1; and pairs of one kept from before and who beat that."""
+        freed_by, beaten_by = np.full((2, len(moments)), -1, np.int64)
+        elders = np.empty((int(self.tally[HELD] + self.tally[FROZEN]) if base else 0, 2), np.int64)
+        self.tally[ELDERS] = 0
+        begin = 0
+        while True:
+            begin = take(
+                columns.addresses, moments, coded, chosen, begin, width, base,
+                self.codes, self.alive, self.points, self.about, self.best, self.worst, self.runs, self.tally,
+                self._own, self._marks, freed_by, beaten_by, elders,
+            )  # fmt: skip
+            if begin == len(chosen):
+                return freed_by, beaten_by, elders[: self.tally[ELDERS]]
+            self._freeze(int(moments[chosen[begin]]) - width)
+
+    @property
+    def tests(self) -> int:
+        return int(self.tally[TESTS])
+
+    @property
+    def most(self) -> int:
+        return int(self.tally[MOST])
+
+    def _freeze(self, least: int) -> None:
+        """The fresh records become a run, together with the last runs that are not much larger."""
+        parts = [(int(self.tally[HEAD]), -(-int(self.tally[END]) // LANES))]
+        size = int(self.tally[HELD])
+        while self.tally[RUNS]:
+            first, leaves, _ = self.runs[self.tally[RUNS] - 1].tolist()
+            in_run = int(np.bitwise_count(self.alive[first : first + leaves].view(np.uint64)).sum())
+            if in_run > size * _SWALLOWS:
+                break
+            parts.append((first, first + leaves))
+            size += in_run
+            self.tally[RUNS] -= 1
+        tables = self._gathered(parts, size, least)
+        self.tally[[HEAD, END, HELD]] = 0
+        self._add_run(*tables)
+        self.tally[FROZEN] = np.bitwise_count(self.alive[FRESH:].view(np.uint64)).sum()
+
+    def _gathered(
+        self, parts: list[tuple[int, int]], size: int, least: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int64]]:
+        """Codes, points and what is known of those alive in some blocks, taken out of them."""
+        marks, values = np.empty((size, self.axes), np.uint8), np.empty((size, self.axes))
+        known = np.empty((size, self.about.shape[1]), np.int64)
+        taken = 0
+        for first, end in parts:
+            taken = gather(
+                self.codes, self.alive, self.points, self.about, first, end, least, marks, values, known, taken
+            )
+        return marks[:taken], values[:taken], known[:taken]
+
+    def _add_run(self, marks: NDArray[np.uint8], values: NDArray[np.float64], known: NDArray[np.int64]) -> None:
+        if not len(marks):
+            return
+        n_runs = int(self.tally[RUNS])
+        leaves = -(-len(marks) // LANES)
+        first = self._place_after(n_runs, -(-leaves // LANES) * LANES)
+        order = np.arange(len(marks), dtype=np.int32)
+        into_leaves(marks, order, np.empty_like(order), np.empty(256, np.int64), np.empty((_DEPTH, 2), np.int64))
+        newest = settle(
+            marks, values, known, order,
+            self.codes, self.alive, self.points, self.about, self.best, self.worst, first,
+        )  # fmt: skip
+        self.runs[n_runs] = first, leaves, newest
+        self.tally[RUNS] += 1
+
+    def _place_after(self, n_runs: int, leaves: int) -> int:
+        """The first of so many free blocks after the last run. Space of runs that are gone is used again before more is
+        made."""
+        end = self._end(n_runs)
+        if end + leaves > len(self.alive):
+            self._slide(n_runs)
+            end = self._end(n_runs)
+        if end + leaves > len(self.alive):
+            self._lay_out(-(-max(end + leaves, 2 * len(self.alive)) // LANES) * LANES)
+        return end
+
+    def _end(self, n_runs: int) -> int:
+        """Runs begin where a block of corners does."""
+        return -(-int(self.runs[n_runs - 1, :NEWEST].sum()) // LANES) * LANES if n_runs else FRESH
+
+    def _slide(self, n_runs: int) -> None:
+        """Moves the runs to where the first one may begin."""
+        first = int(self.runs[0, FIRST]) if n_runs else FRESH
+        if first == FRESH:
+            return
+        end, back = self._end(n_runs), first - FRESH
+        for table in (self.codes, self.alive, self.best, self.worst, self.points, self.about):
+            size = len(table) * LANES // len(self.alive)  # of its rows to 64 blocks
+            table[FRESH * size // LANES : (end - back) * size // LANES] = table[
+                first * size // LANES : end * size // LANES
+            ].copy()
+        self.runs[:n_runs, FIRST] -= back
+
+    def _lay_out(self, blocks: int) -> None:
+        """Room for so many blocks; what there is stays."""
+        old = (self.codes, self.alive, self.best, self.worst, self.points, self.about)
+        groups = blocks // LANES
+        self.codes = np.empty((blocks, self.axes, LANES), np.uint8)
+        self.alive = np.zeros(blocks, np.int64)
+        self.best, self.worst = (np.empty((groups, self.axes, LANES), np.uint8) for _ in range(2))
+        self.points = np.empty((blocks * LANES, self.axes))
+        self.about = np.empty((blocks * LANES, 4), np.int64)
+        for table, before in zip(
+            (self.codes, self.alive, self.best, self.worst, self.points, self.about), old, strict=True
+        ):
+            table[: len(before)] = before
