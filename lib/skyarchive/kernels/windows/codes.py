@@ -37,20 +37,20 @@ class Coder(NamedTuple):
 
 @entry_point
 def _encode(addresses, begin, scale, bits, table, codes):  # type: ignore[no-untyped-def]
-    """Codes of as many rows as `codes` is long, from row `begin` on."""
-    for axis in range(len(codes)):
+    """Codes of as many rows as `codes` has, from row `begin` on."""
+    for axis in range(len(addresses)):
         values = column(addresses, axis)
         origin, sign, unit = scale[axis, _ORIGIN], scale[axis, _SIGN], scale[axis, _UNIT]
         base, shift = bits[axis, _BASE], bits[axis, _SHIFT]
-        for at in range(codes.shape[1]):
+        for at in range(len(codes)):
             distance = max((values[begin + at] - origin) * sign, 0.0)
             cell = (bits_of(distance + unit) - base) >> shift
-            codes[axis, at] = table[axis, min(cell, CELLS - 1)]
+            codes[at, axis] = table[axis, min(cell, CELLS - 1)]
 
 
 def encoded(coder: Coder, columns: Columns, begin: int, end: int) -> NDArray[np.uint8]:
-    """The codes of these rows, a row of the answer per attribute."""
-    codes = np.empty((len(columns), end - begin), np.uint8)
+    """The codes of these rows, a column of the answer per attribute."""
+    codes = np.empty((end - begin, len(columns)), np.uint8)
     _encode(columns.addresses, begin, *coder, codes)
     return codes
 

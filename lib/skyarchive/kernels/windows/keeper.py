@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.windows.frozen import gather, into_leaves, settle
 from skyarchive.kernels.windows.keeping import (
+    BASE,
     ELDERS,
     END,
     FIRST,
@@ -32,10 +33,9 @@ class Keeper:
 
     def __init__(self, axes: int) -> None:
         self.axes = axes
-        self.tally = np.zeros(8, np.int64)
+        self.tally = np.zeros(9, np.int64)
         self.runs = np.zeros((_MOST_RUNS, 3), np.int64)
         self._own = np.empty(axes)
-        self._marks = np.empty(axes, np.uint8)
         self.codes = np.empty((0, axes, LANES), np.uint8)
         self.alive = np.zeros(0, np.int64)
         self.best, self.worst = (np.empty((0, axes, LANES), np.uint8) for _ in range(2))
@@ -56,13 +56,13 @@ class Keeper:
         beats it) and who beat it, or -1; and pairs of one kept from before and who beat that."""
         freed_by, beaten_by = np.full((2, len(moments)), -1, np.int64)
         elders = np.empty((int(self.tally[HELD] + self.tally[FROZEN]) if base else 0, 2), np.int64)
-        self.tally[ELDERS] = 0
+        self.tally[[ELDERS, BASE]] = 0, base
         begin = 0
         while True:
             begin = take(
-                columns.addresses, moments, coded, chosen, begin, width, base,
+                columns.addresses, moments, coded, chosen, begin, width,
                 self.codes, self.alive, self.points, self.about, self.best, self.worst, self.runs, self.tally,
-                self._own, self._marks, freed_by, beaten_by, elders,
+                self._own, freed_by, beaten_by, elders,
             )  # fmt: skip
             if begin == len(chosen):
                 return freed_by, beaten_by, elders[: self.tally[ELDERS]]

@@ -15,102 +15,101 @@ import numpy as np
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner, keep_apart
-from skyarchive.kernels.windows.lanes import ALL, LANES, at_least, at_most, count, highest, lowest
+from skyarchive.kernels.windows.lanes import ALL, LANES, after, at_least, at_most, count, highest, lowest, start
 
 NOBODY = -1
 FRESH = 128
 """Blocks for the newest records; those of the runs follow them."""
 FREEZE = 2048
 """So many are frozen together."""
-RECORD, MOMENT, BLOCKER, BLOCKED_AT = range(4)
+KNOWN = 4
+RECORD, MOMENT, BLOCKER, BLOCKED_AT = range(KNOWN)
 """What is known about a kept record: its number and moment, and those of the youngest older one that beats it."""
-HEAD, END, HELD, TESTS, MOST, RUNS, FROZEN, ELDERS = range(8)
+HEAD, END, HELD, TESTS, MOST, RUNS, FROZEN, ELDERS, BASE = range(9)
 """Places in a tally: the first fresh block with someone in it, the place after the last one, how many fresh ones are
-kept, dominance tests, most ever kept, runs, how many records are kept in them, entries in `elders`."""
-FIRST, LEAVES, NEWEST = range(3)
+kept, dominance tests, most ever kept, runs, how many records are kept in them, entries in `elders`, the number of the
+first of the records taken in."""
+SPAN = 3
+FIRST, LEAVES, NEWEST = range(SPAN)
 """Columns of `runs`: the first block, how many, and the moment of the youngest record."""
 
 
 @inlined
-def _not_worse(points, slot, own):  # type: ignore[no-untyped-def]
+def _not_worse(points, slot, own, axes):  # type: ignore[no-untyped-def]
     """Whether a kept record is at least as good as the new one."""
-    fits = True
-    for axis in range(len(own)):
-        fits &= points[slot, axis] <= own[axis]
-    return fits
+    for axis in range(axes):  # noqa: SIM110 - numba is slow on generators
+        if points[slot * axes + axis] > own[axis]:
+            return False
+    return True
 
 
 @inlined
-def _not_better(points, slot, own):  # type: ignore[no-untyped-def]
-    fits = True
-    for axis in range(len(own)):
-        fits &= points[slot, axis] >= own[axis]
-    return fits
+def _not_better(points, slot, own, axes):  # type: ignore[no-untyped-def]
+    for axis in range(axes):  # noqa: SIM110
+        if points[slot * axes + axis] < own[axis]:
+            return False
+    return True
 
 
 @inner
-def _youngest_of(points, about, block, bits, own, least):  # type: ignore[no-untyped-def]
+def _youngest_of(points, about, block, bits, own, axes, least):  # type: ignore[no-untyped-def]
     """The last of the lanes marked that is at least as good as the new record and alive: later than `least`."""
-    keep_apart()
     while bits:
         lane = highest(bits)
         slot = block * LANES + lane
-        if about[slot, MOMENT] <= least:
+        if about[slot * KNOWN + MOMENT] <= least:
             return NOBODY
-        if _not_worse(points, slot, own):
+        if _not_worse(points, slot, own, axes):
             return slot
         bits ^= np.int64(1) << lane
     return NOBODY
 
 
 @inner
-def _youngest_in(points, about, block, bits, own, least, found):  # type: ignore[no-untyped-def]
+def _youngest_in(points, about, block, bits, own, axes, least, found):  # type: ignore[no-untyped-def]
     """The same of a leaf, whose lanes are in no order; `found` is the youngest of other leaves, or NOBODY."""
-    keep_apart()
     while bits:
-        lane = lowest(bits)
+        slot = block * LANES + lowest(bits)
         bits &= bits - 1
-        slot = block * LANES + lane
-        if (found == NOBODY or about[slot, RECORD] > about[found, RECORD]) and about[slot, MOMENT] > least:
-            if _not_worse(points, slot, own):
-                found = slot
+        is_younger = found == NOBODY or about[slot * KNOWN + RECORD] > about[found * KNOWN + RECORD]
+        if is_younger and about[slot * KNOWN + MOMENT] > least and _not_worse(points, slot, own, axes):
+            found = slot
     return found
 
 
 @inner
-def _beat(alive, points, about, tally, block, bits, own, least, record, base, beaten_by, elders):  # type: ignore[no-untyped-def]
+def _beat(alive, points, about, tally, block, bits, own, axes, least, record, beaten_by, elders):  # type: ignore[no-untyped-def]
     """Takes those of the lanes marked off that the new record beats. Gives how many."""
-    keep_apart()
     gone = 0
     while bits:
         lane = lowest(bits)
         bits &= bits - 1
         slot = block * LANES + lane
-        if not _not_better(points, slot, own):
-            continue
-        alive[block] ^= np.int64(1) << lane
-        gone += 1
-        if about[slot, MOMENT] <= least:
-            continue
-        beaten = about[slot, RECORD]
-        if beaten >= base:
-            beaten_by[beaten - base] = record
-        else:
-            elders[tally[ELDERS], 0] = beaten
-            elders[tally[ELDERS], 1] = record
-            tally[ELDERS] += 1
+        if _not_better(points, slot, own, axes):
+            alive[block] ^= np.int64(1) << lane
+            gone += 1
+            beaten = about[slot * KNOWN + RECORD]
+            if about[slot * KNOWN + MOMENT] <= least:
+                continue
+            if beaten >= tally[BASE]:
+                beaten_by[beaten - tally[BASE]] = record
+            else:
+                elders[2 * tally[ELDERS]] = beaten
+                elders[2 * tally[ELDERS] + 1] = record
+                tally[ELDERS] += 1
     return gone
 
 
 @inner
-def _meet_fresh(codes, alive, points, about, tally, own, marks, least, record, base, beaten_by, elders):  # type: ignore[no-untyped-def]
+def _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, record, beaten_by, elders):  # type: ignore[no-untyped-def]
     """The new record against the newest ones; gives the youngest at least as good."""
-    axes = len(own)
-    found = NOBODY
-    block = (tally[END] - 1) // LANES
+    found = np.int64(NOBODY)
+    last = (tally[END] - 1) // LANES
     head = tally[HEAD]
+    block = last
     while block >= head:
-        better = worse = alive[block]
+        better = alive[block]
+        worse = better
         if better:
             place = block * axes * LANES
             for axis in range(axes):
@@ -118,17 +117,17 @@ def _meet_fresh(codes, alive, points, about, tally, own, marks, least, record, b
                 worse &= at_least(codes, place, marks[axis])
                 place += LANES
             if better:
-                found = _youngest_of(points, about, block, better, own, least)
+                found = _youngest_of(points, about, block, better, own, axes, least)
                 if found != NOBODY:
                     worse &= (np.int64(ALL) << (found % LANES)) << 1
             if worse:
                 tally[HELD] -= _beat(
-                    alive, points, about, tally, block, worse, own, least, record, base, beaten_by, elders
+                    alive, points, about, tally, block, worse, own, axes, least, record, beaten_by, elders
                 )
             if found != NOBODY:
                 break
         block -= 1
-    tally[TESTS] += ((tally[END] - 1) // LANES - block + (found != NOBODY)) * LANES
+    tally[TESTS] += (last - block + (found != NOBODY)) * LANES
     return found
 
 
@@ -151,10 +150,9 @@ def _leaves_not_below(corners, axes, group, marks):  # type: ignore[no-untyped-d
 
 
 @inner
-def _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, least):  # type: ignore[no-untyped-def]
+def _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, axes, least):  # type: ignore[no-untyped-def]
     """The youngest of a run that is at least as good as the new record."""
-    axes = len(own)
-    found = NOBODY
+    found = np.int64(NOBODY)
     for group in range(first, end):
         leaves = _leaves_not_above(best, axes, group, marks)
         tally[TESTS] += (1 + count(leaves)) * LANES
@@ -165,16 +163,15 @@ def _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, 
             for axis in range(axes):
                 bits &= at_most(codes, (block * axes + axis) * LANES, marks[axis])
             if bits:
-                found = _youngest_in(points, about, block, bits, own, least, found)
+                found = _youngest_in(points, about, block, bits, own, axes, least, found)
     return found
 
 
 @inner
 def _beat_in_run(  # type: ignore[no-untyped-def]
-    codes, alive, points, about, worst, first, end, tally, own, marks, least, found, record, base, beaten_by, elders
+    codes, alive, points, about, worst, first, end, tally, own, marks, axes, least, found, record, beaten_by, elders
 ):
     """Takes off those of a run that the new record beats: younger than the one found, who may be its equal."""
-    axes = len(own)
     for group in range(first, end):
         leaves = _leaves_not_below(worst, axes, group, marks)
         tally[TESTS] += (1 + count(leaves)) * LANES
@@ -188,7 +185,7 @@ def _beat_in_run(  # type: ignore[no-untyped-def]
                 bits = _younger(about, block, bits, found)
             if bits:
                 tally[FROZEN] -= _beat(
-                    alive, points, about, tally, block, bits, own, least, record, base, beaten_by, elders
+                    alive, points, about, tally, block, bits, own, axes, least, record, beaten_by, elders
                 )
 
 
@@ -199,84 +196,102 @@ def _younger(about, block, bits, found):  # type: ignore[no-untyped-def]
     while bits:
         lane = lowest(bits)
         bits &= bits - 1
-        if about[block * LANES + lane, RECORD] > about[found, RECORD]:
+        if about[(block * LANES + lane) * KNOWN + RECORD] > about[found * KNOWN + RECORD]:
             kept |= np.int64(1) << lane
     return kept
 
 
 @inner
-def _push(codes, alive, points, about, tally, own, marks, record, moment):  # type: ignore[no-untyped-def]
-    """The new record becomes the newest kept one; gives its place."""
-    slot = tally[END]
-    block, lane = slot // LANES, slot % LANES
-    for axis in range(len(own)):
-        codes[block, axis, lane] = marks[axis]
-        points[slot, axis] = own[axis]
-    about[slot, RECORD] = record
-    about[slot, MOMENT] = moment
-    alive[block] |= np.int64(1) << lane
-    tally[END] = slot + 1
-    tally[HELD] += 1
-    return slot
+def _meet_runs(  # type: ignore[no-untyped-def]
+    codes, alive, points, about, best, worst, runs, tally, own, marks, axes, least, record, beaten_by, elders
+):
+    """The new record against the runs, after none of the fresh ones was at least as good."""
+    keep_apart()
+    _drop_runs(alive, runs, tally, least)
+    for back in range(1, tally[RUNS] + 1):
+        run = (tally[RUNS] - back) * SPAN
+        first = runs[run + FIRST] // LANES
+        end = (runs[run + FIRST] + runs[run + LEAVES] + LANES - 1) // LANES
+        found = _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, axes, least)
+        _beat_in_run(
+            codes, alive, points, about, worst, first, end, tally, own, marks, axes, least, found, record, beaten_by,
+            elders,
+        )  # fmt: skip
+        if found != NOBODY:
+            return found
+    return np.int64(NOBODY)
 
 
 @inner
-def _note_blocker(points, about, slot, found, own, least):  # type: ignore[no-untyped-def]
-    """Who keeps the new record out: the one found; if that is its equal, who keeps that one out, if still alive."""
-    about[slot, BLOCKER] = NOBODY
-    about[slot, BLOCKED_AT] = least
-    if found == NOBODY:
-        return
-    if not _not_better(points, found, own):
-        about[slot, BLOCKER] = about[found, RECORD]
-        about[slot, BLOCKED_AT] = about[found, MOMENT]
-    elif about[found, BLOCKED_AT] > least:
-        about[slot, BLOCKER] = about[found, BLOCKER]
-        about[slot, BLOCKED_AT] = about[found, BLOCKED_AT]
-
-
-@inner
-def _drop_expired(alive, about, tally, least):  # type: ignore[no-untyped-def]
-    """Blocks in which everybody's time is up: the last one's is."""
-    while (tally[HEAD] + 1) * LANES <= tally[END] and about[(tally[HEAD] + 1) * LANES - 1, MOMENT] <= least:
-        tally[HELD] -= count(alive[tally[HEAD]])
-        alive[tally[HEAD]] = 0
-        tally[HEAD] += 1
-
-
-@inner
-def _drop_runs(alive, about, runs, tally, least):  # type: ignore[no-untyped-def]
+def _drop_runs(alive, runs, tally, least):  # type: ignore[no-untyped-def]
     """The oldest runs, of which nobody is alive any more."""
-    while tally[RUNS] and runs[0, NEWEST] <= least:
-        for block in range(runs[0, FIRST], runs[0, FIRST] + runs[0, LEAVES]):
+    while tally[RUNS] and runs[NEWEST] <= least:
+        for block in range(runs[FIRST], runs[FIRST] + runs[LEAVES]):
             tally[FROZEN] -= count(alive[block])
             alive[block] = 0
-        for run in range(tally[RUNS] - 1):
-            for at in range(runs.shape[1]):
-                runs[run, at] = runs[run + 1, at]
+        for at in range((tally[RUNS] - 1) * SPAN):
+            runs[at] = runs[at + SPAN]
         tally[RUNS] -= 1
 
 
+@inlined
+def _push(codes, alive, points, about, tally, own, marks, axes, record, moment, found, least):  # type: ignore[no-untyped-def]
+    """The new record becomes the newest kept one. Gives who keeps it out: the one found; if that is its equal, who
+    keeps that one out, if still alive."""
+    slot = tally[END]
+    block, lane = slot // LANES, slot % LANES
+    for axis in range(axes):
+        codes[(block * axes + axis) * LANES + lane] = marks[axis]
+        points[slot * axes + axis] = own[axis]
+    blocker, blocked_at = np.int64(NOBODY), least
+    if found != NOBODY:
+        if not _not_better(points, found, own, axes):
+            blocker, blocked_at = about[found * KNOWN + RECORD], about[found * KNOWN + MOMENT]
+        elif about[found * KNOWN + BLOCKED_AT] > least:
+            blocker, blocked_at = about[found * KNOWN + BLOCKER], about[found * KNOWN + BLOCKED_AT]
+    about[slot * KNOWN + RECORD] = record
+    about[slot * KNOWN + MOMENT] = moment
+    about[slot * KNOWN + BLOCKER] = blocker
+    about[slot * KNOWN + BLOCKED_AT] = blocked_at
+    alive[block] |= np.int64(1) << lane
+    tally[END] = slot + 1
+    tally[HELD] += 1
+    tally[MOST] = max(tally[MOST], tally[HELD] + tally[FROZEN])
+    return blocker
+
+
 @inner
-def _compact(codes, alive, points, about, tally, least):  # type: ignore[no-untyped-def]
-    """Those still kept and alive close ranks at the first block."""
+def _make_room(codes, alive, points, about, tally, axes, least):  # type: ignore[no-untyped-def]
+    """Before a block is begun. Whole blocks go in which everybody's time is up, which it is if the last one's is; and
+    if fewer than half of the places are left with somebody kept, ranks are closed."""
     keep_apart()
-    axes = points.shape[1]
-    end = 0
-    for block in range(tally[HEAD], (tally[END] + LANES - 1) // LANES):
+    while (tally[HEAD] + 1) * LANES <= tally[END] and about[((tally[HEAD] + 1) * LANES - 1) * KNOWN + MOMENT] <= least:
+        tally[HELD] -= count(alive[tally[HEAD]])
+        alive[tally[HEAD]] = 0
+        tally[HEAD] += 1
+    places = tally[END] - tally[HEAD] * LANES
+    if tally[END] == FRESH * LANES or places > 2 * tally[HELD] + 2 * LANES:
+        _close_ranks(codes, alive, points, about, tally, axes, least)
+
+
+@inner
+def _close_ranks(codes, alive, points, about, tally, axes, least):  # type: ignore[no-untyped-def]
+    """Those still kept and alive move up to the first block."""
+    end = np.int64(0)
+    for block in range(tally[HEAD], tally[END] // LANES):
         bits = alive[block]
         alive[block] = 0
         while bits:
             lane = lowest(bits)
             bits &= bits - 1
             slot = block * LANES + lane
-            if about[slot, MOMENT] <= least:
+            if about[slot * KNOWN + MOMENT] <= least:
                 continue
             for axis in range(axes):
-                codes[end // LANES, axis, end % LANES] = codes[block, axis, lane]
-                points[end, axis] = points[slot, axis]
-            for at in range(about.shape[1]):
-                about[end, at] = about[slot, at]
+                codes[(end // LANES * axes + axis) * LANES + end % LANES] = codes[(block * axes + axis) * LANES + lane]
+                points[end * axes + axis] = points[slot * axes + axis]
+            for at in range(KNOWN):
+                about[end * KNOWN + at] = about[slot * KNOWN + at]
             end += 1
     for block in range(end // LANES):
         alive[block] = ALL
@@ -286,51 +301,46 @@ def _compact(codes, alive, points, about, tally, least):  # type: ignore[no-unty
     tally[HELD] = end
 
 
-@inlined
-def _is_sparse(tally):  # type: ignore[no-untyped-def]
-    """Whether fewer than half of the places between the first and the last are of somebody kept, or none is free."""
-    places = tally[END] - tally[HEAD] * LANES
-    return tally[END] == FRESH * LANES or places > 2 * tally[HELD] + 2 * LANES
-
-
 @entry_point
 def take(  # type: ignore[no-untyped-def]
-    addresses, moments, coded, chosen, begin, width, base,
-    codes, alive, points, about, best, worst, runs, tally, own, marks, freed_by, beaten_by, elders,
+    addresses, moments, coded, chosen, begin, width,
+    codes, alive, points, about, best, worst, runs, tally, own, freed_by, beaten_by, elders,
 ):  # fmt: skip
-    """Takes in the records `chosen`, from place `begin` of them on, numbered from `base` on. Gives the place at which
-    it must stop, as fresh ones are so many that they have to be frozen."""
-    axes = len(own)
-    for at in range(begin, len(chosen)):
+    """Takes in the records `chosen`, from place `begin` of them on. Gives the place at which it must stop, as fresh
+    ones are so many that they have to be frozen."""
+    return _take(
+        start(addresses), start(moments), start(coded), start(chosen), begin, len(chosen), width, points.shape[1],
+        start(codes), start(alive), start(points), start(about), start(best), start(worst), start(runs), start(tally),
+        start(own), start(freed_by), start(beaten_by), start(elders),
+    )  # fmt: skip
+
+
+@inner
+def _take(  # type: ignore[no-untyped-def]
+    addresses, moments, coded, chosen, begin, end, width, axes,
+    codes, alive, points, about, best, worst, runs, tally, own, freed_by, beaten_by, elders,
+):  # fmt: skip
+    for at in range(begin, end):
         row = np.int64(chosen[at])
-        least = moments[row] - width
+        moment = moments[row]
+        least = moment - width
         if tally[END] % LANES == 0:
-            _drop_expired(alive, about, tally, least)
-            if _is_sparse(tally):
-                _compact(codes, alive, points, about, tally, least)
+            _make_room(codes, alive, points, about, tally, axes, least)
             if tally[HELD] >= FREEZE:
                 return at
+        marks = after(coded, row * axes)
         for axis in range(axes):
             own[axis] = column(addresses, axis)[row]
-            marks[axis] = coded[axis, row]
-        found = _meet_fresh(codes, alive, points, about, tally, own, marks, least, base + row, base, beaten_by, elders)
+        record = tally[BASE] + row
+        found = _meet_fresh(
+            codes, alive, points, about, tally, own, marks, axes, least, record, beaten_by, elders
+        )
         if found == NOBODY and tally[RUNS]:
-            _drop_runs(alive, about, runs, tally, least)
-            for back in range(tally[RUNS]):
-                run = tally[RUNS] - 1 - back
-                first = runs[run, FIRST] // LANES
-                end = (runs[run, FIRST] + runs[run, LEAVES] + LANES - 1) // LANES
-                found = _youngest_in_run(
-                    codes, alive, points, about, best, first, end, tally, own, marks, least
-                )
-                _beat_in_run(
-                    codes, alive, points, about, worst, first, end, tally, own, marks, least, found,
-                    base + row, base, beaten_by, elders,
-                )  # fmt: skip
-                if found != NOBODY:
-                    break
-        slot = _push(codes, alive, points, about, tally, own, marks, base + row, moments[row])
-        _note_blocker(points, about, slot, found, own, least)
-        freed_by[row] = about[slot, BLOCKER]
-        tally[MOST] = max(tally[MOST], tally[HELD] + tally[FROZEN])
-    return len(chosen)
+            found = _meet_runs(
+                codes, alive, points, about, best, worst, runs, tally, own, marks, axes, least, record, beaten_by,
+                elders,
+            )  # fmt: skip
+        freed_by[row] = _push(
+            codes, alive, points, about, tally, own, marks, axes, record, moment, found, least
+        )
+    return end

@@ -22,10 +22,9 @@ _VECTOR = ir.VectorType(_BYTE, LANES)
 def _compare(operator: str) -> Any:
     """The code of: which of the 64 bytes from `place` on stand so to `code`."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         table, place, code = arguments
-        start = context.make_array(signature.args[0])(context, builder, table).data
-        block = builder.load(builder.bitcast(builder.gep(start, [place]), _VECTOR.as_pointer()), align=1)
+        block = builder.load(builder.bitcast(builder.gep(table, [place]), _VECTOR.as_pointer()), align=1)
         single = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), code, ir.Constant(ir.IntType(32), 0))
         everywhere = builder.shuffle_vector(
             single, ir.Constant(_VECTOR, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
@@ -36,8 +35,19 @@ def _compare(operator: str) -> Any:
 
 
 @intrinsic
+def start(_context: Any, table: Any) -> Any:
+    """A table as one row from its first value on. Handed from kernel to kernel it is a single number, where an array
+    is a dozen; and no place in it counts from the end."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(table.dtype)(table), generate
+
+
+@intrinsic
 def at_most(_context: Any, table: Any, place: Any, code: Any) -> Any:
-    """Which of the 64 codes from `place` on, in a table taken as one row of bytes, are `code` or less."""
+    """Which of the 64 codes from `place` on, are `code` or less."""
     return types.int64(table, types.intp, types.uint8), _compare("<=")
 
 
@@ -86,3 +96,13 @@ def bits_of(_context: Any, value: Any) -> Any:
         return builder.bitcast(arguments[0], _WORD)
 
     return types.int64(types.float64), generate
+
+
+@intrinsic
+def after(_context: Any, table: Any, places: Any) -> Any:
+    """The row that begins so many places after the start of another."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return table(table, types.intp), generate
