@@ -10,7 +10,7 @@ from skyarchive.kernels.windows.checking import checked
 from skyarchive.kernels.windows.replay import replayed, settled
 from skyarchive.kernels.windows.stays import Counters, Stays, stays_of
 
-Method = Literal["replay", "live", "eager", "lazy"]
+Method = Literal["replay", "live"]
 
 
 def window_stays(

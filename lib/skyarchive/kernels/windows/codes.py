@@ -48,11 +48,9 @@ def _encode(addresses, begin, scale, bits, table, codes):  # type: ignore[no-unt
             codes[at, axis] = table[axis, min(cell, CELLS - 1)]
 
 
-def encoded(coder: Coder, columns: Columns, begin: int, end: int) -> NDArray[np.uint8]:
-    """The codes of these rows, a column of the answer per attribute."""
-    codes = np.empty((end - begin, len(columns)), np.uint8)
+def encode(coder: Coder, columns: Columns, begin: int, codes: NDArray[np.uint8]) -> None:
+    """Fills in the codes of as many rows as there is room for, from row `begin` on: a row for each, in one piece."""
     _encode(columns.addresses, begin, *coder, codes)
-    return codes
 
 
 @entry_point

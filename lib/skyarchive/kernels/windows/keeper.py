@@ -1,21 +1,27 @@
 """The tables that `keeping` works on, with room for as many records as are kept."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns
+from skyarchive.kernels.windows.codes import Coder, encode
 from skyarchive.kernels.windows.frozen import gather, into_leaves, settle
 from skyarchive.kernels.windows.keeping import (
     BASE,
     ELDERS,
     END,
     FIRST,
+    FREEZE,
     FRESH,
     FROZEN,
     HEAD,
     HELD,
     MOST,
     NEWEST,
+    NOBODY,
+    RECORD,
     RUNS,
     TESTS,
     take,
@@ -26,6 +32,23 @@ _MOST_RUNS = 64
 _SWALLOWS = 1
 """A run swallows the one before it if that has at most so many times its records."""
 _DEPTH = 64
+
+
+@dataclass
+class Numbers:
+    """What settles everything about records that were taken in, -1 where there is nobody."""
+
+    freed_by: NDArray[np.int64]
+    """The youngest older one that beats it, of those alive when it came."""
+    beaten_by: NDArray[np.int64]
+    """The first younger one that beats it while it is alive."""
+    pairs: NDArray[np.int64]
+    """The same about those kept from before: one, and who beat it."""
+    n_elders: int = 0
+
+    @property
+    def elders(self) -> NDArray[np.int64]:
+        return self.pairs[: self.n_elders]
 
 
 class Keeper:
@@ -43,6 +66,12 @@ class Keeper:
         self.about = np.empty((0, 4), np.int64)
         self._lay_out(FRESH)
 
+    def numbers(self, length: int, base: int = 0) -> Numbers:
+        """To be filled in about so many records, the first of which has the number `base`."""
+        self.tally[[ELDERS, BASE]] = 0, base
+        freed_by, beaten_by = np.full((2, length), NOBODY, np.int64)
+        return Numbers(freed_by, beaten_by, np.empty((int(self.tally[HELD] + self.tally[FROZEN]), 2), np.int64))
+
     def take(
         self,
         columns: Columns,
@@ -50,23 +79,50 @@ class Keeper:
         coded: NDArray[np.uint8],
         chosen: NDArray[np.int32],
         width: int,
-        base: int = 0,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Takes records in, numbered from `base` on. Gives for each who freed it (the youngest older one alive that
-        beats it) and who beat it, or -1; and pairs of one kept from before and who beat that."""
-        freed_by, beaten_by = np.full((2, len(moments)), -1, np.int64)
-        elders = np.empty((int(self.tally[HELD] + self.tally[FROZEN]) if base else 0, 2), np.int64)
-        self.tally[[ELDERS, BASE]] = 0, base
+        numbers: Numbers,
+    ) -> None:
+        """Takes the chosen ones of these records in, and fills in their numbers."""
         begin = 0
         while True:
             begin = take(
                 columns.addresses, moments, coded, chosen, begin, width,
                 self.codes, self.alive, self.points, self.about, self.best, self.worst, self.runs, self.tally,
-                self._own, freed_by, beaten_by, elders,
+                self._own, numbers.freed_by, numbers.beaten_by, numbers.pairs,
             )  # fmt: skip
+            numbers.n_elders = int(self.tally[ELDERS])
             if begin == len(chosen):
-                return freed_by, beaten_by, elders[: self.tally[ELDERS]]
+                return
             self._freeze(int(moments[chosen[begin]]) - width)
+
+    def held(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What is known about everybody kept, and the points, by number."""
+        lanes = np.unpackbits(self.alive.view(np.uint8), bitorder="little")
+        slots = np.flatnonzero(lanes)
+        slots = slots[np.argsort(self.about[slots, RECORD])]
+        return self.about[slots], self.points[slots]
+
+    def refill(self, marks: NDArray[np.uint8], values: NDArray[np.float64], known: NDArray[np.int64]) -> None:
+        """These are kept, and nobody else: codes, points and what is known of them, by number."""
+        self.alive[:] = 0
+        self.tally[[HEAD, END, HELD, RUNS, FROZEN]] = 0
+        if len(known) >= FREEZE:
+            self._add_run(marks, values, known)
+            self.tally[FROZEN] = len(known)
+        elif len(known):
+            order = np.arange(len(known), dtype=np.int32)
+            settle(
+                marks, values, known, order,
+                self.codes, self.alive, self.points, self.about, self.best, self.worst, 0,
+            )  # fmt: skip
+            self.tally[[END, HELD]] = len(known)
+
+    def recode(self, coder: Coder) -> None:
+        """From now on codes are of another kind."""
+        known, points = self.held()
+        columns = Columns(list(np.ascontiguousarray(points.T)))
+        marks = np.empty(points.shape, np.uint8)
+        encode(coder, columns, 0, marks)
+        self.refill(marks, points, known)
 
     @property
     def tests(self) -> int:

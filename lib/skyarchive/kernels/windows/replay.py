@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.windows.checking import Records
-from skyarchive.kernels.windows.codes import coder_for, encoded
+from skyarchive.kernels.windows.codes import coder_for, encode
 from skyarchive.kernels.windows.keeper import Keeper
 from skyarchive.kernels.windows.stays import NOBODY, Counters, Stays, stays_of
 
@@ -28,13 +28,15 @@ def replayed(records: Records, begin: int, counters: Counters) -> Stays:
 
 def _settled_alone(stream: Records, counters: Counters) -> tuple[Numbers, Numbers]:
     columns = stream.columns
-    coded = encoded(coder_for(columns, 0, len(stream)), columns, 0, len(stream))
+    coded = np.empty((len(stream), len(columns)), np.uint8)
+    encode(coder_for(columns, 0, len(stream)), columns, 0, coded)
     keeper = Keeper(len(columns))
+    numbers = keeper.numbers(len(stream))
     everyone = np.arange(len(stream), dtype=np.int32)
-    freed_by, beaten_by, _ = keeper.take(columns, stream.moments, coded, everyone, stream.width)
+    keeper.take(columns, stream.moments, coded, everyone, stream.width, numbers)
     counters.tests += keeper.tests
     counters.kept = max(counters.kept, keeper.most)
-    return freed_by, beaten_by
+    return numbers.freed_by, numbers.beaten_by
 
 
 def _by_group(records: Records) -> tuple[Numbers | None, Records]:

@@ -1,0 +1,142 @@
+"""Records as they come: what they change, and a state that can be put away and taken up again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyarchive.kernels.columns import Columns
+from skyarchive.kernels.windows.changes import Changes, changes_of
+from skyarchive.kernels.windows.checking import Records, checked
+from skyarchive.kernels.windows.codes import Coder, coder_for, encode
+from skyarchive.kernels.windows.keeper import Keeper, Numbers
+from skyarchive.kernels.windows.keeping import BLOCKED_AT, BLOCKER, KNOWN, MOMENT, NOBODY, RECORD
+
+_PIECE = 2**16
+"""So many records are coded together. Codes are made anew when twice as many records have come as at the last time,
+or this many more: values may drift."""
+_BEFORE = np.iinfo(np.int64).min
+State = dict[str, NDArray[Any]]
+
+
+class LiveWindow:
+    """The skyline of the last while of a stream that goes on; `width` as in `window_stays`, `m` attributes."""
+
+    def __init__(self, width: int, m: int) -> None:
+        nothing = np.empty(0)
+        checked(np.empty(0, np.int64), None, [nothing] * m, width)
+        self.width, self.m = int(width), m
+        self.fed = 0
+        """Records so far: the number of the next one."""
+        self.last = _BEFORE
+        """The last moment."""
+        self._keeper: Keeper | None = None
+        self._grouped = False
+        self._coder: Coder | None = None
+        self._coded_at = 0
+
+    def feed(
+        self, moments: NDArray[np.int64], groups: NDArray[np.int32] | None, columns: Sequence[NDArray[np.float64]]
+    ) -> Changes:
+        """Takes further records in, and tells what changed since the last ones up to the moment of these, net per
+        moment; numbers count all records from 0. Arguments as those of `window_stays`. The records of one moment are
+        fed together."""
+        records = checked(moments, groups, columns, self.width)
+        if len(columns) != self.m:
+            raise ValueError(f"there must be {self.m} columns, not {len(columns)}")
+        if not len(records):
+            return changes_of(*np.empty((6, 0), np.int64), self.width, self.last, self.last)
+        if records.moments[0] <= self.last:
+            raise ValueError(f"records must come later than {self.last}, the last moment fed before")
+        keeper = self._keeper_for(groups is not None)
+        before, _ = keeper.held()
+        told = self._told(before, records, self._take(keeper, records))
+        self.fed += len(records)
+        self.last = int(records.moments[-1])
+        return told
+
+    @property
+    def tests(self) -> int:
+        """Pairs of records compared so far."""
+        return self._keeper.tests if self._keeper else 0
+
+    @property
+    def kept(self) -> int:
+        """The most records kept at once so far."""
+        return self._keeper.most if self._keeper else 0
+
+    def _keeper_for(self, grouped: bool) -> Keeper:
+        """Groups are two attributes more, the group and its negative: who is at least as good on both is of the same
+        group."""
+        if self._keeper is None:
+            self._grouped = grouped
+            self._keeper = Keeper(self.m + 2 * grouped)
+        if self._grouped != grouped:
+            raise ValueError("either all records of a stream have groups, or none has")
+        return self._keeper
+
+    def _take(self, keeper: Keeper, records: Records) -> Numbers:
+        arrays = list(records.columns.arrays)
+        if records.groups is not None:
+            group = records.groups.astype(np.float64)
+            arrays += [group, -group]
+        columns = Columns(arrays)
+        numbers = keeper.numbers(len(records), self.fed)
+        coded = np.empty((len(records), len(columns)), np.uint8)
+        for begin in range(0, len(records), _PIECE):
+            end = min(begin + _PIECE, len(records))
+            if self._coder is None or self.fed + begin - self._coded_at >= min(self._coded_at, _PIECE):
+                self._coder = coder_for(columns, begin, end)
+                self._coded_at = self.fed + begin + (self.fed + begin == 0)
+                keeper.recode(self._coder)
+            encode(self._coder, columns, begin, coded[begin:end])
+            chosen = np.arange(begin, end, dtype=np.int32)
+            keeper.take(columns, records.moments, coded, chosen, self.width, numbers)
+        return numbers
+
+    def _told(self, before: NDArray[np.int64], records: Records, numbers: Numbers) -> Changes:
+        """The changes, given what was known about those kept before."""
+        record = np.concatenate([before[:, RECORD], np.arange(self.fed, self.fed + len(records))])
+        moment = np.concatenate([before[:, MOMENT], records.moments])
+        beaten_by = np.full(len(record), NOBODY)
+        beaten_by[len(before) :] = numbers.beaten_by
+        beaten_by[np.searchsorted(before[:, RECORD], numbers.elders[:, 0])] = numbers.elders[:, 1]
+        blocker = np.concatenate([before[:, BLOCKER], numbers.freed_by])
+
+        def moment_of(other: NDArray[np.int64]) -> NDArray[np.int64]:
+            """Of those numbers that are somebody's: of one kept before, or come since."""
+            place = other + (len(before) - self.fed)
+            elder = other < self.fed
+            place[elder] = np.searchsorted(before[:, RECORD], other[elder])
+            return moment[np.minimum(place, len(moment) - 1)]
+
+        blocked_at = np.concatenate([before[:, BLOCKED_AT], moment_of(numbers.freed_by)])
+        until = int(records.moments[-1])
+        return changes_of(
+            record, moment, blocker, blocked_at, beaten_by, moment_of(beaten_by), self.width, self.last, until
+        )
+
+    def state(self) -> State:
+        """All there is to know to go on with, as arrays."""
+        axes = self.m + 2 * self._grouped
+        known, points = self._keeper.held() if self._keeper else (np.empty((0, KNOWN), np.int64), np.empty((0, axes)))
+        alive = known[:, MOMENT] > self.last - self.width if self.fed else np.zeros(0, bool)
+        stream = [self.width, self.m, self.fed, self.last, self._keeper is not None, self._grouped]
+        return {"stream": np.array(stream, np.int64), "known": known[alive], "points": points[alive]}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, NDArray[Any]]) -> "LiveWindow":
+        """One that goes on where the other was."""
+        width, m, fed, last, is_begun, grouped = state["stream"].tolist()
+        live = cls(width, m)
+        live.fed, live.last = fed, last
+        if is_begun:
+            keeper = live._keeper_for(bool(grouped))
+            points = np.ascontiguousarray(state["points"], np.float64)
+            columns = Columns([np.ascontiguousarray(column) for column in points.T])
+            live._coder = coder_for(columns, 0, len(points))
+            coded = np.empty(points.shape, np.uint8)
+            encode(live._coder, columns, 0, coded)
+            keeper.refill(coded, points, np.ascontiguousarray(state["known"], np.int64))
+        return live
