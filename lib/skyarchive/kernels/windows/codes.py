@@ -1,8 +1,11 @@
 """One byte for a value: the better value never has the greater code, so codes propose and values decide.
 
-A value's distance from one end of its attribute's range, plus a unit, is read as the bits of a float, which grow like
-a logarithm; their leading part is looked up in a table that gives each code about the same share of a sample. Which
-end to count from is the sample's choice: from the wrong one, where few values are, most share one code.
+Whole numbers of a small range are their own codes, and equal codes are equal values then. Of any others the distance
+from one end of the attribute's range, plus a unit, is read as the bits of a float, which grow like a logarithm; their
+leading part is looked up in a table that gives each code about the same share of a sample. Which end to count from is
+the sample's choice: from the wrong one, where few values are, most share one code.
+
+Codes stand in blocks of 64 records, attribute by attribute.
 """
 
 from collections.abc import Iterator
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns, column, fill_sample
 from skyarchive.kernels.compiling import entry_point
-from skyarchive.kernels.windows.lanes import bits_of
+from skyarchive.kernels.windows.lanes import LANES, bits_of
 
 CODES = 256
 CELLS = 4096
@@ -23,6 +26,8 @@ _FARTHEST = 2.0**-40
 """The smallest unit, as a share of the range: with a smaller one too few cells are left for each doubling."""
 _ORIGIN, _SIGN, _UNIT = range(3)
 _BASE, _SHIFT = range(2)
+_WHOLE = -1
+"""As shift: whole numbers."""
 
 
 class Coder(NamedTuple):
@@ -36,21 +41,44 @@ class Coder(NamedTuple):
 
 
 @entry_point
-def _encode(addresses, begin, scale, bits, table, codes):  # type: ignore[no-untyped-def]
-    """Codes of as many rows as `codes` has, from row `begin` on."""
+def _encode(addresses, begin, end, scale, bits, table, blocks, exact):  # type: ignore[no-untyped-def]
+    """Codes of the rows from `begin`, where a block begins, to `end`. An attribute is `exact` if, of all its values so
+    far, equal codes are equal values: all codes but the first and the last."""
     for axis in range(len(addresses)):
         values = column(addresses, axis)
         origin, sign, unit = scale[axis, _ORIGIN], scale[axis, _SIGN], scale[axis, _UNIT]
         base, shift = bits[axis, _BASE], bits[axis, _SHIFT]
-        for at in range(len(codes)):
-            distance = max((values[begin + at] - origin) * sign, 0.0)
-            cell = (bits_of(distance + unit) - base) >> shift
-            codes[at, axis] = table[axis, min(cell, CELLS - 1)]
+        broken = np.int64(0)
+        for row in range(begin, end):
+            if shift == _WHOLE:
+                place = min(max(values[row] - origin, 0.0), CODES - 1.0)
+                code = np.uint8(place)
+                broken |= np.float64(code) != place
+            else:
+                distance = max((values[row] - origin) * sign, 0.0)
+                code = table[axis, min((bits_of(distance + unit) - base) >> shift, CELLS - 1)]
+            blocks[row // LANES, axis, row % LANES] = code
+        exact[axis] &= shift == _WHOLE and broken == 0
 
 
-def encode(coder: Coder, columns: Columns, begin: int, codes: NDArray[np.uint8]) -> None:
-    """Fills in the codes of as many rows as there is room for, from row `begin` on: a row for each, in one piece."""
-    _encode(columns.addresses, begin, *coder, codes)
+class Codes:
+    """Of the records of a stream, filled in piece by piece."""
+
+    def __init__(self, length: int, axes: int) -> None:
+        self.blocks = np.empty((-(-length // LANES), axes, LANES), np.uint8)
+        self.exact = np.ones(axes, np.int64)
+        """Whether an attribute's equal codes, but for the first and the last, are equal values."""
+
+    def fill(self, coder: Coder, columns: Columns, begin: int, end: int) -> None:
+        """Of the rows from `begin`, where a block begins, to `end`."""
+        _encode(columns.addresses, begin, end, *coder, self.blocks, self.exact)
+
+
+def encoded(coder: Coder, columns: Columns, length: int) -> Codes:
+    """The codes of all of these rows."""
+    codes = Codes(length, len(columns))
+    codes.fill(coder, columns, 0, length)
+    return codes
 
 
 @entry_point
@@ -74,7 +102,12 @@ def coder_for(columns: Columns, begin: int, end: int) -> Coder:
 
 
 def _fit(coder: Coder, axis: int, values: NDArray[np.float64]) -> None:
-    """The way, of two, by which fewer pairs of the sample (sorted) share a code."""
+    """The way, of two, by which fewer pairs of the sample (sorted) share a code; none is needed for whole numbers."""
+    spare = CODES - 2 - (values[-1] - values[0])
+    if spare >= 0 and (values == np.floor(values)).all():
+        coder.scale[axis] = values[0] - spare // 2 - 1, 1.0, 1.0  # what the sample has not seen finds room at both ends
+        coder.bits[axis] = 0, _WHOLE
+        return
     fewest = np.inf
     for scale, bits, table, shared in _ways(values):
         if shared < fewest:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns
-from skyarchive.kernels.windows.codes import Coder, encode
+from skyarchive.kernels.windows.codes import Coder, encoded
 from skyarchive.kernels.windows.frozen import gather, into_leaves, settle
 from skyarchive.kernels.windows.keeping import (
     BASE,
@@ -58,7 +58,7 @@ class Keeper:
         self.axes = axes
         self.tally = np.zeros(9, np.int64)
         self.runs = np.zeros((_MOST_RUNS, 3), np.int64)
-        self._own = np.empty(axes)
+        self._own, self._marks = np.empty(axes), np.empty(axes, np.uint8)
         self.codes = np.empty((0, axes, LANES), np.uint8)
         self.alive = np.zeros(0, np.int64)
         self.best, self.worst = (np.empty((0, axes, LANES), np.uint8) for _ in range(2))
@@ -78,19 +78,20 @@ class Keeper:
         moments: NDArray[np.int64],
         coded: NDArray[np.uint8],
         chosen: NDArray[np.int32],
+        begin: int,
+        end: int,
         width: int,
         numbers: Numbers,
     ) -> None:
-        """Takes the chosen ones of these records in, and fills in their numbers."""
-        begin = 0
+        """Takes in the records in these places of `chosen`, and fills in their numbers."""
         while True:
             begin = take(
-                columns.addresses, moments, coded, chosen, begin, width,
+                columns.addresses, moments, coded, chosen, begin, end, width,
                 self.codes, self.alive, self.points, self.about, self.best, self.worst, self.runs, self.tally,
-                self._own, numbers.freed_by, numbers.beaten_by, numbers.pairs,
+                self._own, self._marks, numbers.freed_by, numbers.beaten_by, numbers.pairs,
             )  # fmt: skip
             numbers.n_elders = int(self.tally[ELDERS])
-            if begin == len(chosen):
+            if begin == end:
                 return
             self._freeze(int(moments[chosen[begin]]) - width)
 
@@ -101,8 +102,10 @@ class Keeper:
         slots = slots[np.argsort(self.about[slots, RECORD])]
         return self.about[slots], self.points[slots]
 
-    def refill(self, marks: NDArray[np.uint8], values: NDArray[np.float64], known: NDArray[np.int64]) -> None:
-        """These are kept, and nobody else: codes, points and what is known of them, by number."""
+    def refill(self, coder: Coder, values: NDArray[np.float64], known: NDArray[np.int64]) -> None:
+        """These are kept, and nobody else: points and what is known of them, by number."""
+        codes = encoded(coder, Columns(list(np.ascontiguousarray(values.T))), len(known))
+        marks = np.ascontiguousarray(codes.blocks.transpose(0, 2, 1)).reshape(-1, self.axes)[: len(known)]
         self.alive[:] = 0
         self.tally[[HEAD, END, HELD, RUNS, FROZEN]] = 0
         if len(known) >= FREEZE:
@@ -119,10 +122,7 @@ class Keeper:
     def recode(self, coder: Coder) -> None:
         """From now on codes are of another kind."""
         known, points = self.held()
-        columns = Columns(list(np.ascontiguousarray(points.T)))
-        marks = np.empty(points.shape, np.uint8)
-        encode(coder, columns, 0, marks)
-        self.refill(marks, points, known)
+        self.refill(coder, points, known)
 
     @property
     def tests(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner, keep_apart
-from skyarchive.kernels.windows.lanes import ALL, LANES, after, at_least, at_most, count, highest, lowest, start
+from skyarchive.kernels.windows.lanes import ALL, LANES, at_least, at_most, count, highest, lowest, start
 
 NOBODY = -1
 FRESH = 128
@@ -303,22 +303,22 @@ def _close_ranks(codes, alive, points, about, tally, axes, least):  # type: igno
 
 @entry_point
 def take(  # type: ignore[no-untyped-def]
-    addresses, moments, coded, chosen, begin, width,
-    codes, alive, points, about, best, worst, runs, tally, own, freed_by, beaten_by, elders,
+    addresses, moments, coded, chosen, begin, end, width,
+    codes, alive, points, about, best, worst, runs, tally, own, marks, freed_by, beaten_by, elders,
 ):  # fmt: skip
-    """Takes in the records `chosen`, from place `begin` of them on. Gives the place at which it must stop, as fresh
-    ones are so many that they have to be frozen."""
+    """Takes in the records `chosen` from place `begin` of them to `end`; that place is their number, but for the base.
+    Gives where it must stop, as fresh ones are so many that they have to be frozen."""
     return _take(
-        start(addresses), start(moments), start(coded), start(chosen), begin, len(chosen), width, points.shape[1],
+        start(addresses), start(moments), start(coded), start(chosen), begin, end, width, points.shape[1],
         start(codes), start(alive), start(points), start(about), start(best), start(worst), start(runs), start(tally),
-        start(own), start(freed_by), start(beaten_by), start(elders),
+        start(own), start(marks), start(freed_by), start(beaten_by), start(elders),
     )  # fmt: skip
 
 
 @inner
 def _take(  # type: ignore[no-untyped-def]
     addresses, moments, coded, chosen, begin, end, width, axes,
-    codes, alive, points, about, best, worst, runs, tally, own, freed_by, beaten_by, elders,
+    codes, alive, points, about, best, worst, runs, tally, own, marks, freed_by, beaten_by, elders,
 ):  # fmt: skip
     for at in range(begin, end):
         row = np.int64(chosen[at])
@@ -328,10 +328,10 @@ def _take(  # type: ignore[no-untyped-def]
             _make_room(codes, alive, points, about, tally, axes, least)
             if tally[HELD] >= FREEZE:
                 return at
-        marks = after(coded, row * axes)
         for axis in range(axes):
             own[axis] = column(addresses, axis)[row]
-        record = tally[BASE] + row
+            marks[axis] = coded[(row // LANES * axes + axis) * LANES + row % LANES]
+        record = tally[BASE] + at
         found = _meet_fresh(
             codes, alive, points, about, tally, own, marks, axes, least, record, beaten_by, elders
         )
@@ -340,7 +340,7 @@ def _take(  # type: ignore[no-untyped-def]
                 codes, alive, points, about, best, worst, runs, tally, own, marks, axes, least, record, beaten_by,
                 elders,
             )  # fmt: skip
-        freed_by[row] = _push(
+        freed_by[at] = _push(
             codes, alive, points, about, tally, own, marks, axes, record, moment, found, least
         )
     return end

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.windows.changes import Changes, changes_of
 from skyarchive.kernels.windows.checking import Records, checked
-from skyarchive.kernels.windows.codes import Coder, coder_for, encode
+from skyarchive.kernels.windows.codes import Coder, Codes, coder_for
 from skyarchive.kernels.windows.keeper import Keeper, Numbers
 from skyarchive.kernels.windows.keeping import BLOCKED_AT, BLOCKER, KNOWN, MOMENT, NOBODY, RECORD
 
@@ -83,16 +83,16 @@ class LiveWindow:
             arrays += [group, -group]
         columns = Columns(arrays)
         numbers = keeper.numbers(len(records), self.fed)
-        coded = np.empty((len(records), len(columns)), np.uint8)
+        codes = Codes(len(records), len(columns))
+        everyone = np.arange(len(records), dtype=np.int32)
         for begin in range(0, len(records), _PIECE):
             end = min(begin + _PIECE, len(records))
             if self._coder is None or self.fed + begin - self._coded_at >= min(self._coded_at, _PIECE):
                 self._coder = coder_for(columns, begin, end)
                 self._coded_at = self.fed + begin + (self.fed + begin == 0)
                 keeper.recode(self._coder)
-            encode(self._coder, columns, begin, coded[begin:end])
-            chosen = np.arange(begin, end, dtype=np.int32)
-            keeper.take(columns, records.moments, coded, chosen, self.width, numbers)
+            codes.fill(self._coder, columns, begin, end)
+            keeper.take(columns, records.moments, codes.blocks, everyone, begin, end, self.width, numbers)
         return numbers
 
     def _told(self, before: NDArray[np.int64], records: Records, numbers: Numbers) -> Changes:
@@ -136,7 +136,5 @@ class LiveWindow:
             points = np.ascontiguousarray(state["points"], np.float64)
             columns = Columns([np.ascontiguousarray(column) for column in points.T])
             live._coder = coder_for(columns, 0, len(points))
-            coded = np.empty(points.shape, np.uint8)
-            encode(live._coder, columns, 0, coded)
-            keeper.refill(coded, points, np.ascontiguousarray(state["known"], np.int64))
+            keeper.refill(live._coder, points, np.ascontiguousarray(state["known"], np.int64))
         return live

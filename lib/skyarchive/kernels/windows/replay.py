@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns
 from skyarchive.kernels.windows.checking import Records
-from skyarchive.kernels.windows.codes import coder_for, encode
+from skyarchive.kernels.windows.codes import Codes, coder_for, encoded
 from skyarchive.kernels.windows.keeper import Keeper
+from skyarchive.kernels.windows.sieve import may_matter
 from skyarchive.kernels.windows.stays import NOBODY, Counters, Stays, stays_of
 
 Numbers = NDArray[np.int64]
@@ -15,25 +16,39 @@ Numbers = NDArray[np.int64]
 def settled(records: Records, counters: Counters) -> tuple[Numbers, Numbers]:
     """Who freed and who beat each record."""
     order, stream = _by_group(records)
-    freed_by, beaten_by = _settled_alone(stream, counters)
+    everyone = np.arange(len(stream), dtype=np.int32)
+    freed_by, beaten_by = _settled(stream, _coded(stream), everyone, counters)
     if order is None:
         return freed_by, beaten_by
-    return _renumbered(freed_by, order), _renumbered(beaten_by, order)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return _renumbered(freed_by, order)[place], _renumbered(beaten_by, order)[place]
 
 
 def replayed(records: Records, begin: int, counters: Counters) -> Stays:
-    freed_by, beaten_by = settled(records, counters)
-    return stays_of(records.moments, freed_by, beaten_by, records.width, begin)
+    """The stays that outlast the record before `begin`."""
+    order, stream = _by_group(records)
+    codes = _coded(stream)
+    rows: NDArray[np.integer] = may_matter(stream.moments, codes, stream.width)
+    freed_by, beaten_by = _settled(stream, codes, rows, counters)
+    if order is not None:
+        rows = order[rows]
+    freed_by, beaten_by = _renumbered(freed_by, rows), _renumbered(beaten_by, rows)
+    if order is not None:
+        ascending = np.argsort(rows)
+        rows, freed_by, beaten_by = rows[ascending], freed_by[ascending], beaten_by[ascending]
+    return stays_of(records.moments, rows, freed_by, beaten_by, records.width, begin)
 
 
-def _settled_alone(stream: Records, counters: Counters) -> tuple[Numbers, Numbers]:
-    columns = stream.columns
-    coded = np.empty((len(stream), len(columns)), np.uint8)
-    encode(coder_for(columns, 0, len(stream)), columns, 0, coded)
-    keeper = Keeper(len(columns))
-    numbers = keeper.numbers(len(stream))
-    everyone = np.arange(len(stream), dtype=np.int32)
-    keeper.take(columns, stream.moments, coded, everyone, stream.width, numbers)
+def _coded(stream: Records) -> Codes:
+    return encoded(coder_for(stream.columns, 0, len(stream)), stream.columns, len(stream))
+
+
+def _settled(stream: Records, codes: Codes, rows: NDArray[np.int32], counters: Counters) -> tuple[Numbers, Numbers]:
+    """Who freed and who beat each of these rows, among them, by place."""
+    keeper = Keeper(len(stream.columns))
+    numbers = keeper.numbers(len(rows))
+    keeper.take(stream.columns, stream.moments, codes.blocks, rows, 0, len(rows), stream.width, numbers)
     counters.tests += keeper.tests
     counters.kept = max(counters.kept, keeper.most)
     return numbers.freed_by, numbers.beaten_by
@@ -55,8 +70,6 @@ def _by_group(records: Records) -> tuple[Numbers | None, Records]:
     return order, Records(moments, None, columns, width)
 
 
-def _renumbered(found: Numbers, order: Numbers) -> Numbers:
-    """Numbers among the records in another order, as numbers of the records."""
-    answer = np.empty_like(found)
-    answer[order] = np.where(found == NOBODY, NOBODY, order[found])
-    return answer
+def _renumbered(found: Numbers, numbers: NDArray[np.integer]) -> Numbers:
+    """Places among some records, as their numbers."""
+    return np.where(found == NOBODY, NOBODY, numbers[found]) if len(found) else found

@@ -43,11 +43,10 @@ class Stays:
 
 @entry_point
 def _fill(moments, rows, freed_by, beaten_by, width, after, record, entered, left, freed, beaten):  # type: ignore[no-untyped-def]
-    """Writes the stays that last beyond the moment `after`; gives how many there are. `rows`: the record of each pair
-    of numbers, in whose numbering they are, ascending; none: the pairs are of all records."""
+    """Writes the stays that last beyond the moment `after`; gives how many there are."""
     size = 0
-    for at in range(len(freed_by)):
-        row = rows[at] if len(rows) else at
+    for at in range(len(rows)):
+        row = rows[at]
         begins, ends = moments[row], moments[row] + width
         if freed_by[at] != NOBODY:
             begins = max(begins, moments[freed_by[at]] + width)
@@ -61,15 +60,15 @@ def _fill(moments, rows, freed_by, beaten_by, width, after, record, entered, lef
 
 def stays_of(
     moments: NDArray[np.int64],
+    rows: NDArray[np.integer],
     freed_by: NDArray[np.int64],
     beaten_by: NDArray[np.int64],
     width: int,
     begin: int = 0,
-    rows: NDArray[np.int32] | None = None,
 ) -> Stays:
-    """The stays that outlast the record before `begin`, given who freed and who beat each record."""
+    """The stays that outlast the record before `begin`, given who freed and who beat these records, ascending; others
+    have none."""
     after = int(moments[begin - 1]) if begin else np.iinfo(np.int64).min
-    chosen = np.empty(0, np.int32) if rows is None else rows
-    told = np.empty((5, len(freed_by) + 1), np.int64)  # one more: the last one tried is written, too
-    size = _fill(moments, chosen, freed_by, beaten_by, width, after, *told)
+    told = np.empty((5, len(rows) + 1), np.int64)  # one more: the last one tried is written, too
+    size = _fill(moments, rows, freed_by, beaten_by, width, after, *told)
     return Stays(*told[:, :size])
