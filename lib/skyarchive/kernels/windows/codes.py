@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyarchive.kernels.columns import Columns, column, fill_sample
-from skyarchive.kernels.compiling import entry_point
-from skyarchive.kernels.windows.lanes import LANES, bits_of
+from skyarchive.kernels.compiling import entry_point, inlined
+from skyarchive.kernels.windows.lanes import LANES, after, bits_of, start
 
 CODES = 256
 CELLS = 4096
@@ -40,25 +40,42 @@ class Coder(NamedTuple):
     table: NDArray[np.uint8]
 
 
+@inlined
+def _encode_whole(values, begin, end, origin, codes):  # type: ignore[no-untyped-def]
+    """Values that are whole numbers, most likely; whether they are."""
+    broken = np.int64(0)
+    for row in range(begin, end):
+        place = min(max(values[row] - origin, 0.0), CODES - 1.0)
+        codes[row - begin] = np.uint8(np.int32(place))
+        broken |= np.float64(np.int32(place)) != place
+    return broken == 0
+
+
+@inlined
+def _encode_any(values, begin, end, origin, sign, unit, base, shift, table, codes):  # type: ignore[no-untyped-def]
+    for row in range(begin, end):
+        distance = max((values[row] - origin) * sign, 0.0)
+        codes[row - begin] = table[min((bits_of(distance + unit) - base) >> shift, CELLS - 1)]
+
+
 @entry_point
 def _encode(addresses, begin, end, scale, bits, table, blocks, exact):  # type: ignore[no-untyped-def]
     """Codes of the rows from `begin`, where a block begins, to `end`. An attribute is `exact` if, of all its values so
     far, equal codes are equal values: all codes but the first and the last."""
-    for axis in range(len(addresses)):
+    axes = len(addresses)
+    for axis in range(axes):
         values = column(addresses, axis)
         origin, sign, unit = scale[axis, _ORIGIN], scale[axis, _SIGN], scale[axis, _UNIT]
         base, shift = bits[axis, _BASE], bits[axis, _SHIFT]
-        broken = np.int64(0)
-        for row in range(begin, end):
+        lookup = after(start(table), axis * CELLS)
+        is_whole = shift == _WHOLE
+        for row in range(begin, end, LANES):
+            codes = after(start(blocks), (row // LANES * axes + axis) * LANES)
             if shift == _WHOLE:
-                place = min(max(values[row] - origin, 0.0), CODES - 1.0)
-                code = np.uint8(place)
-                broken |= np.float64(code) != place
+                is_whole &= _encode_whole(values, row, min(row + LANES, end), origin, codes)
             else:
-                distance = max((values[row] - origin) * sign, 0.0)
-                code = table[axis, min((bits_of(distance + unit) - base) >> shift, CELLS - 1)]
-            blocks[row // LANES, axis, row % LANES] = code
-        exact[axis] &= shift == _WHOLE and broken == 0
+                _encode_any(values, row, min(row + LANES, end), origin, sign, unit, base, shift, lookup, codes)
+        exact[axis] &= is_whole
 
 
 class Codes:

@@ -15,7 +15,7 @@ import numpy as np
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner, keep_apart
-from skyarchive.kernels.windows.lanes import ALL, LANES, at_least, at_most, count, highest, lowest, start
+from skyarchive.kernels.windows.lanes import ALL, LANES, at_least, at_most, at_most_and_least, count, highest, lowest, start
 
 NOBODY = -1
 FRESH = 128
@@ -108,14 +108,9 @@ def _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, rec
     head = tally[HEAD]
     block = last
     while block >= head:
-        better = alive[block]
-        worse = better
-        if better:
-            place = block * axes * LANES
-            for axis in range(axes):
-                better &= at_most(codes, place, marks[axis])
-                worse &= at_least(codes, place, marks[axis])
-                place += LANES
+        bits = alive[block]
+        if bits:
+            better, worse = at_most_and_least(codes, block, marks, axes, bits)
             if better:
                 found = _youngest_of(points, about, block, better, own, axes, least)
                 if found != NOBODY:
@@ -131,37 +126,17 @@ def _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, rec
     return found
 
 
-@inlined
-def _leaves_not_above(corners, axes, group, marks):  # type: ignore[no-untyped-def]
-    """Which of 64 leaves have a best corner that is not worse than the new record."""
-    bits = np.int64(ALL)
-    for axis in range(axes):
-        bits &= at_most(corners, (group * axes + axis) * LANES, marks[axis])
-    return bits
-
-
-@inlined
-def _leaves_not_below(corners, axes, group, marks):  # type: ignore[no-untyped-def]
-    """Which of 64 leaves have a worst corner that is not better than the new record."""
-    bits = np.int64(ALL)
-    for axis in range(axes):
-        bits &= at_least(corners, (group * axes + axis) * LANES, marks[axis])
-    return bits
-
-
 @inner
 def _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, axes, least):  # type: ignore[no-untyped-def]
     """The youngest of a run that is at least as good as the new record."""
     found = np.int64(NOBODY)
     for group in range(first, end):
-        leaves = _leaves_not_above(best, axes, group, marks)
+        leaves = at_most(best, group, marks, axes, ALL)
         tally[TESTS] += (1 + count(leaves)) * LANES
         while leaves:
             block = group * LANES + lowest(leaves)
             leaves &= leaves - 1
-            bits = alive[block]
-            for axis in range(axes):
-                bits &= at_most(codes, (block * axes + axis) * LANES, marks[axis])
+            bits = at_most(codes, block, marks, axes, alive[block])
             if bits:
                 found = _youngest_in(points, about, block, bits, own, axes, least, found)
     return found
@@ -173,14 +148,12 @@ def _beat_in_run(  # type: ignore[no-untyped-def]
 ):
     """Takes off those of a run that the new record beats: younger than the one found, who may be its equal."""
     for group in range(first, end):
-        leaves = _leaves_not_below(worst, axes, group, marks)
+        leaves = at_least(worst, group, marks, axes, ALL)
         tally[TESTS] += (1 + count(leaves)) * LANES
         while leaves:
             block = group * LANES + lowest(leaves)
             leaves &= leaves - 1
-            bits = alive[block]
-            for axis in range(axes):
-                bits &= at_least(codes, (block * axes + axis) * LANES, marks[axis])
+            bits = at_least(codes, block, marks, axes, alive[block])
             if bits and found != NOBODY:
                 bits = _younger(about, block, bits, found)
             if bits:

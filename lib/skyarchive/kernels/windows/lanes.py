@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 64
@@ -15,23 +16,56 @@ LANES = 64
 ALL = -1
 """Every bit set."""
 
-_BYTE, _WORD = ir.IntType(8), ir.IntType(64)
-_VECTOR = ir.VectorType(_BYTE, LANES)
+_BYTE, _WORD, _INDEX = ir.IntType(8), ir.IntType(64), ir.IntType(32)
+_VECTOR, _MASK = ir.VectorType(_BYTE, LANES), ir.VectorType(ir.IntType(1), LANES)
+_NOWHERE, _FIRST = ir.Constant(_VECTOR, ir.Undefined), ir.Constant(ir.VectorType(_INDEX, LANES), None)
 
 
-def _compare(operator: str) -> Any:
-    """The code of: which of the 64 bytes from `place` on stand so to `code`."""
+def _compared(builder: Any, arguments: Any, operators: tuple[str, ...]) -> list[Any]:
+    """The code of: which of the lanes marked stand so to a point on every attribute, for each of some operators."""
+    table, block, point, axes, bits = arguments
+    found = [cgutils.alloca_once_value(builder, builder.bitcast(bits, _MASK)) for _ in operators]
+    start = builder.gep(table, [builder.mul(builder.mul(block, axes), ir.Constant(_WORD, LANES))])
+    with cgutils.for_range(builder, axes) as loop:
+        place = builder.mul(loop.index, ir.Constant(_WORD, LANES))
+        codes = builder.load(builder.bitcast(builder.gep(start, [place]), _VECTOR.as_pointer()), align=1)
+        code = builder.load(builder.gep(point, [loop.index]))
+        single = builder.insert_element(_NOWHERE, code, ir.Constant(_INDEX, 0))
+        everywhere = builder.shuffle_vector(single, _NOWHERE, _FIRST)
+        for mask, operator in zip(found, operators, strict=True):
+            builder.store(builder.and_(builder.load(mask), builder.icmp_unsigned(operator, codes, everywhere)), mask)
+    return [builder.bitcast(builder.load(mask), _WORD) for mask in found]
+
+
+@intrinsic
+def at_most(_context: Any, table: Any, block: Any, point: Any, axes: Any, bits: Any) -> Any:
+    """Those of the lanes marked of a block of codes that are nowhere more than a point's codes."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        table, place, code = arguments
-        block = builder.load(builder.bitcast(builder.gep(table, [place]), _VECTOR.as_pointer()), align=1)
-        single = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), code, ir.Constant(ir.IntType(32), 0))
-        everywhere = builder.shuffle_vector(
-            single, ir.Constant(_VECTOR, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-        )
-        return builder.bitcast(builder.icmp_unsigned(operator, block, everywhere), _WORD)
+        return _compared(builder, arguments, ("<=",))[0]
 
-    return generate
+    return types.int64(table, types.int64, point, types.int64, types.int64), generate
+
+
+@intrinsic
+def at_least(_context: Any, table: Any, block: Any, point: Any, axes: Any, bits: Any) -> Any:
+    """Those that are nowhere less."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _compared(builder, arguments, (">=",))[0]
+
+    return types.int64(table, types.int64, point, types.int64, types.int64), generate
+
+
+@intrinsic
+def at_most_and_least(_context: Any, table: Any, block: Any, point: Any, axes: Any, bits: Any) -> Any:
+    """Both, for the price of reading once."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        both = _compared(builder, arguments, ("<=", ">="))
+        return context.make_tuple(builder, signature.return_type, both)
+
+    return types.UniTuple(types.int64, 2)(table, types.int64, point, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -46,15 +80,13 @@ def start(_context: Any, table: Any) -> Any:
 
 
 @intrinsic
-def at_most(_context: Any, table: Any, place: Any, code: Any) -> Any:
-    """Which of the 64 codes from `place` on, are `code` or less."""
-    return types.int64(table, types.intp, types.uint8), _compare("<=")
+def after(_context: Any, table: Any, places: Any) -> Any:
+    """The row that begins so many places after the start of another."""
 
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
 
-@intrinsic
-def at_least(_context: Any, table: Any, place: Any, code: Any) -> Any:
-    """Which of the 64 codes from `place` on are `code` or more."""
-    return types.int64(table, types.intp, types.uint8), _compare(">=")
+    return table(table, types.intp), generate
 
 
 @intrinsic
@@ -96,13 +128,3 @@ def bits_of(_context: Any, value: Any) -> Any:
         return builder.bitcast(arguments[0], _WORD)
 
     return types.int64(types.float64), generate
-
-
-@intrinsic
-def after(_context: Any, table: Any, places: Any) -> Any:
-    """The row that begins so many places after the start of another."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.gep(arguments[0], [arguments[1]])
-
-    return table(table, types.intp), generate

@@ -4,6 +4,9 @@ Time is cut into thirds of the window's width. Who is beaten by somebody of the 
 third after is kept out by the one until the other has come. What such a record would do to another, the two do as
 well: that they stand in other thirds, hence come at other moments, makes sure that none of them is told in its place.
 
+The first third and the last, and those beside a gap, lack a neighbour; there a strong record of the third itself does
+as well for those that came at a later moment, or at an earlier one.
+
 Each third has a few strong records to test the neighbours' with: chosen greedily among its best, by how many more of
 a sample each beats. Tests are of codes alone, 64 records at once; a strong record counts as beating who is worse by
 code, or equal where equal codes are equal values.
@@ -14,173 +17,245 @@ from numpy.typing import NDArray
 
 from skyarchive.kernels.compiling import entry_point, inlined, inner
 from skyarchive.kernels.windows.codes import CODES, Codes
-from skyarchive.kernels.windows.lanes import ALL, LANES, after, at_least, at_most, count, lowest, start
+from skyarchive.kernels.windows.lanes import ALL, LANES, after, at_least, at_most, at_most_and_least, count, lowest, start
 
-_THIRDS = 3
+_PARTS = 3
 _SHORTEST = 2 * LANES
-"""Records to a third, on average, below which choosing strong ones costs more than it saves."""
-_CANDIDATES = 256
-_STRONG = 24
-_LOOKED_AT, _LEAST_LOOKED_AT = 32, 4
-"""Blocks of a third in which strong records are sought."""
-_SHARE = 8
-"""Of its blocks, one in so many is looked at."""
-_TRIED_ON = 8
-"""Blocks of the sample."""
-_GIVEN_UP = 0.75
-"""Share left over above which the sieve is not worth it."""
+"""Records to a third below which choosing strong ones costs more than it saves."""
+_CANDIDATES, _STRONG = 256, 64
+"""At most."""
+_LEAST_LOOKED_AT, _LOOKED_AT, _SHARE = 4, 32, 8
+"""Blocks of a third in which candidates are sought: one in so many, but not fewer nor more than this."""
+_TRIED_ON = 16
+"""Blocks of a third that they are tried on, at most."""
 _FEWEST = 2
-"""Records of the sample that one more strong record must beat."""
-_JUDGED = 4096
-"""Records after which it is judged whether it is."""
+"""Records of these that one more strong record must beat."""
+_GIVEN_UP, _JUDGED = 0.85, 4096
+"""Share left over above which the sieve is not worth it; records after which this is judged."""
+_NOBODY = -1
 
 
 @inlined
-def _code(blocks, axes, row, axis):  # type: ignore[no-untyped-def]
-    return blocks[(row // LANES * axes + axis) * LANES + row % LANES]
-
-
-@inlined
-def _surely_beaten(blocks, axes, block, least, own, strong, is_exact, wanted):  # type: ignore[no-untyped-def]
-    """Which of the records wanted of a block a strong one surely beats."""
-    bits = wanted
+def _read(blocks, axes, row, codes):  # type: ignore[no-untyped-def]
+    """A record's codes, one after the other."""
     for axis in range(axes):
-        bits &= at_least(blocks, (block * axes + axis) * LANES, least[strong * axes + axis])
+        codes[axis] = blocks[(row // LANES * axes + axis) * LANES + row % LANES]
+
+
+@inlined
+def _least_beaten(codes, axes, exact, least):  # type: ignore[no-untyped-def]
+    """The least codes of those that a record of these codes surely beats; whether there can be any."""
+    usable = True
+    for axis in range(axes):
+        code = np.int64(codes[axis])
+        code += not (exact[axis] and 0 < code < CODES - 1)
+        usable &= code < CODES
+        least[axis] = min(code, CODES - 1)
+    return usable
+
+
+@inlined
+def _surely_beaten(blocks, axes, block, least, own, is_exact, wanted):  # type: ignore[no-untyped-def]
+    """Which of the records wanted of a block a strong one surely beats."""
+    bits = at_least(blocks, block, least, axes, wanted)
     if bits and is_exact:  # on every attribute: those that are equal on all are not beaten
-        equal = bits
-        for axis in range(axes):
-            equal &= at_most(blocks, (block * axes + axis) * LANES, own[strong * axes + axis])
-        bits &= ~equal
+        bits &= ~at_most(blocks, block, own, axes, bits)
     return bits
 
 
+@inlined
+def _add(candidates, alive, rows, scores, axes, place, codes, row, score):  # type: ignore[no-untyped-def]
+    for axis in range(axes):
+        candidates[(place // LANES * axes + axis) * LANES + place % LANES] = codes[axis]
+    alive[place // LANES] |= np.int64(1) << (place % LANES)
+    rows[place], scores[place] = row, score
+
+
+@inlined
+def _weakest(alive, scores):  # type: ignore[no-untyped-def]
+    """The candidate that another may replace: one that is none any more, or that of the lowest score."""
+    place = np.int64(0)
+    for other in range(_CANDIDATES):
+        if not (alive[other // LANES] >> (other % LANES)) & 1:
+            return np.int64(other)
+        if scores[other] < scores[place]:
+            place = np.int64(other)
+    return place
+
+
 @inner
-def _find_candidates(blocks, axes, first, n_blocks, candidates, alive):  # type: ignore[no-untyped-def]
-    """Of some blocks of a third, those that none of the others found is as good as by code: into blocks of their own.
-    Gives how many places they take."""
+def _find_candidates(blocks, axes, first, n_blocks, exact, is_exact, codes, least, candidates, alive, rows, scores):  # type: ignore[no-untyped-def]
+    """Of some blocks of a third, those that none of the others found is as good as by code. Are they too many, those
+    stay that beat most of one block. Gives how many places they take."""
     size = np.int64(0)
     looked_at = min(max(n_blocks // _SHARE, _LEAST_LOOKED_AT), n_blocks, _LOOKED_AT)
-    for step in range(looked_at):
-        block = first + step * n_blocks // looked_at
-        for row in range(block * LANES, (block + 1) * LANES):
-            beaten = False
-            for other in range((size + LANES - 1) // LANES):
-                better = alive[other]
-                worse = better
-                for axis in range(axes):
-                    place = (other * axes + axis) * LANES
-                    better &= at_most(candidates, place, _code(blocks, axes, row, axis))
-                    worse &= at_least(candidates, place, _code(blocks, axes, row, axis))
-                if better:
-                    beaten = True
-                    break
-                alive[other] &= ~worse
+    for block in range(_CANDIDATES // LANES):
+        alive[block] = 0
+    for row in range(looked_at * LANES):
+        row = (first + row // LANES * n_blocks // looked_at) * LANES + row % LANES
+        _read(blocks, axes, row, codes)
+        beaten = np.int64(0)
+        for other in range((size + LANES - 1) // LANES):
+            better, worse = at_most_and_least(candidates, other, codes, axes, alive[other])
+            beaten |= better
             if beaten:
-                continue
-            if size == _CANDIDATES:
-                return size
-            if size % LANES == 0:
-                alive[size // LANES] = 0
-            for axis in range(axes):
-                candidates[(size // LANES * axes + axis) * LANES + size % LANES] = _code(blocks, axes, row, axis)
-            alive[size // LANES] |= np.int64(1) << (size % LANES)
+                break
+            alive[other] &= ~worse
+        if beaten or not _least_beaten(codes, axes, exact, least):
+            continue
+        score = count(_surely_beaten(blocks, axes, first + n_blocks // 2, least, codes, is_exact, np.int64(ALL)))
+        place = size
+        if size < _CANDIDATES:
             size += 1
+        else:
+            place = _weakest(alive, scores)
+            if (alive[place // LANES] >> (place % LANES)) & 1 and scores[place] >= score:
+                continue
+        _add(candidates, alive, rows, scores, axes, place, codes, row, score)
     return size
 
 
 @inner
-def _try_out(blocks, axes, first, n_blocks, tried_on, exact, candidates, alive, size, covers, least, own, is_exact):  # type: ignore[no-untyped-def]
-    """What each candidate surely beats of the sample: row by row of `covers`. Gives how many candidates there are;
-    their codes, and the least of those they beat, follow each other in `own` and `least`."""
+def _try_out(blocks, axes, first, n_blocks, tried_on, exact, is_exact, codes, least, alive, rows, size, covers, bounds):  # type: ignore[no-untyped-def]
+    """What each candidate surely beats of the sample, in `covers`, and how many those are. Gives how many candidates
+    there are; their rows close ranks."""
     taken = np.int64(0)
     for at in range(size):
-        if not (alive[at // LANES] >> (at % LANES)) & 1:
-            continue
-        usable = True
-        for axis in range(axes):
-            code = np.int64(_code(candidates, axes, at, axis))
-            own[taken * axes + axis] = code
-            code += not (exact[axis] and 0 < code < CODES - 1)
-            usable &= code < CODES
-            least[taken * axes + axis] = min(code, CODES - 1)
-        if usable:
+        if (alive[at // LANES] >> (at % LANES)) & 1:
+            rows[taken] = rows[at]
+            _read(blocks, axes, rows[at], codes)
+            _least_beaten(codes, axes, exact, least)
+            bounds[taken] = 0
             for step in range(tried_on):
                 block = first + step * n_blocks // tried_on
-                covers[taken * _TRIED_ON + step] = _surely_beaten(
-                    blocks, axes, block, least, own, taken, is_exact, np.int64(ALL)
-                )
+                bits = _surely_beaten(blocks, axes, block, least, codes, is_exact, np.int64(ALL))
+                covers[taken * _TRIED_ON + step] = bits
+                bounds[taken] += count(bits)
             taken += 1
     return taken
 
 
 @inner
-def _pick(covers, size, tried_on, left, picked):  # type: ignore[no-untyped-def]
-    """Greedily those that beat most of what is left of the sample. Gives how many."""
+def _pick(covers, bounds, size, tried_on, left, picked):  # type: ignore[no-untyped-def]
+    """Greedily those that beat most of what is left of the sample. Gives how many. What one adds can only become
+    less: who added too little before is not looked at."""
     for step in range(tried_on):
         left[step] = ALL
     for taken in range(_STRONG):
-        most, best = np.int64(_FEWEST - 1), np.int64(0)
+        most, best = np.int64(_FEWEST - 1), np.int64(_NOBODY)
         for at in range(size):
-            gain = np.int64(0)
-            for step in range(tried_on):
-                gain += count(covers[at * _TRIED_ON + step] & left[step])
-            if gain > most:
-                most, best = gain, at
-        if most < _FEWEST:
-            return taken
+            if bounds[at] > most:
+                gain = np.int64(0)
+                for step in range(tried_on):
+                    gain += count(covers[at * _TRIED_ON + step] & left[step])
+                bounds[at] = gain
+                if gain > most:
+                    most, best = gain, np.int64(at)
+        if best == _NOBODY:
+            return np.int64(taken)
         picked[taken] = best
         for step in range(tried_on):
             left[step] &= ~covers[best * _TRIED_ON + step]
-    return _STRONG
+    return np.int64(_STRONG)
 
 
 @inner
-def _choose(blocks, axes, begin, end, exact, is_exact, bench, covers, left, alive, strong):  # type: ignore[no-untyped-def]
-    """The strong records of a third, the rows from `begin` to `end`: the codes of each and the least that it beats go
-    to `strong`. Gives how many."""
+def _choose(blocks, axes, begin, end, exact, is_exact, bytes_, words, strong, strong_rows):  # type: ignore[no-untyped-def]
+    """The strong records of a third, the rows from `begin` to `end`: the codes of each and the least that it beats
+    stand in `strong`. Gives how many."""
     first = (begin + LANES - 1) // LANES
     n_blocks = end // LANES - first
     if end - begin < _SHORTEST or n_blocks < 1:
         return np.int64(0)
-    candidates, own, least = bench, after(bench, _CANDIDATES * axes), after(bench, 2 * _CANDIDATES * axes)
+    candidates, codes, least = bytes_, after(bytes_, _CANDIDATES * axes), after(bytes_, (_CANDIDATES + 1) * axes)
+    alive, rows, bounds = words, after(words, _CANDIDATES), after(words, 2 * _CANDIDATES)
+    left, covers = after(words, 3 * _CANDIDATES), after(words, 4 * _CANDIDATES)
     tried_on = min(_TRIED_ON, n_blocks)
-    size = _find_candidates(blocks, axes, first, n_blocks, candidates, alive)
-    size = _try_out(
-        blocks, axes, first, n_blocks, tried_on, exact, candidates, alive, size, covers, least, own, is_exact
+    size = _find_candidates(
+        blocks, axes, first, n_blocks, exact, is_exact, codes, least, candidates, alive, rows, bounds
     )
-    n_strong = np.int64(_pick(covers, size, tried_on, left, alive))
+    size = _try_out(
+        blocks, axes, first, n_blocks, tried_on, exact, is_exact, codes, least, alive, rows, size, covers, bounds
+    )
+    n_strong = _pick(covers, bounds, size, tried_on, left, alive)
     for at in range(n_strong):
-        for axis in range(axes):
-            strong[at * axes + axis] = own[alive[at] * axes + axis]
-            strong[(_STRONG + at) * axes + axis] = least[alive[at] * axes + axis]
+        strong_rows[at] = rows[alive[at]]
+        own = after(strong, 2 * at * axes)
+        _read(blocks, axes, strong_rows[at], own)
+        _least_beaten(own, axes, exact, after(own, axes))
     return n_strong
 
 
 @inlined
+def _lanes_from(block, row):  # type: ignore[no-untyped-def]
+    """The lanes of a block from a row on."""
+    lane = row - block * LANES
+    if lane <= 0:
+        return np.int64(ALL)
+    return np.int64(ALL) << lane if lane < LANES else np.int64(0)
+
+
+@inlined
 def _beaten_by_any(blocks, axes, block, strong, n_strong, is_exact, wanted):  # type: ignore[no-untyped-def]
-    """Which of the records wanted of a block one of a third's strong ones surely beats."""
+    """Which of the records wanted of a block one of another third's strong ones surely beats."""
     left = wanted
-    least = after(strong, _STRONG * axes)
     for at in range(n_strong):
         if not left:
             break
-        left &= ~_surely_beaten(blocks, axes, block, least, strong, at, is_exact, left)
+        own = after(strong, 2 * at * axes)
+        left &= ~_surely_beaten(blocks, axes, block, after(own, axes), own, is_exact, left)
     return wanted & ~left
 
 
 @inner
-def _sift_third(blocks, axes, begin, end, before, n_before, following, n_following, is_exact, chosen, size):  # type: ignore[no-untyped-def]
-    """Notes which rows may matter of a third, given the strong ones of the thirds before and after. Gives how many
-    rows are noted by now."""
+def _beaten_within(moments, blocks, axes, block, strong, strong_rows, n_strong, is_exact, wanted, later):  # type: ignore[no-untyped-def]
+    """The same of the third's own strong ones, for who came at a later moment than they, or at an earlier one."""
+    left = wanted
+    end = (block + 1) * LANES
+    for at in range(n_strong):
+        row = strong_rows[at]
+        moment = moments[row]
+        if later:
+            while row < end and moments[row] == moment:
+                row += 1
+            lanes = left & _lanes_from(block, row)
+        else:
+            while row > block * LANES and moments[row - 1] == moment:
+                row -= 1
+            lanes = left & ~_lanes_from(block, row)
+        if lanes:
+            own = after(strong, 2 * at * axes)
+            left &= ~_surely_beaten(blocks, axes, block, after(own, axes), own, is_exact, lanes)
+    return wanted & ~left
+
+
+@inner
+def _sift_third(  # type: ignore[no-untyped-def]
+    moments, blocks, axes, begin, end, is_exact, strong, rows, own, behind, ahead,
+    n_behind, n_own, n_ahead, chosen, size,
+):  # fmt: skip
+    """Notes which rows of a third may matter. Gives how many rows are noted by now."""
+    room = 2 * _STRONG * axes
+    own_strong, own_rows = after(strong, own * room), after(rows, own * _STRONG)
     for block in range(begin // LANES, (end + LANES - 1) // LANES):
-        left = np.int64(ALL)
-        if block * LANES < begin:
-            left &= np.int64(ALL) << (begin - block * LANES)
-        if (block + 1) * LANES > end:
-            left &= (np.int64(1) << (end - block * LANES)) - 1
-        beaten = _beaten_by_any(blocks, axes, block, before, n_before, is_exact, left)
-        if beaten:
-            left &= ~_beaten_by_any(blocks, axes, block, following, n_following, is_exact, beaten)
+        left = _lanes_from(block, begin) & ~_lanes_from(block, end)
+        if n_behind:
+            beaten = _beaten_by_any(
+                blocks, axes, block, after(strong, behind * room), n_behind, is_exact, left
+            )
+        else:
+            beaten = _beaten_within(
+                moments, blocks, axes, block, own_strong, own_rows, n_own, is_exact, left, True
+            )
+        if beaten and n_ahead:
+            beaten = _beaten_by_any(
+                blocks, axes, block, after(strong, ahead * room), n_ahead, is_exact, beaten
+            )
+        elif beaten:
+            beaten = _beaten_within(
+                moments, blocks, axes, block, own_strong, own_rows, n_own, is_exact, beaten, False
+            )
+        left &= ~beaten
         while left:
             chosen[size] = block * LANES + lowest(left)
             left &= left - 1
@@ -203,36 +278,33 @@ def _end_of_third(moments, begin, end, length):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _sift(moments, end, length, blocks, axes, exact, bench, covers, left, alive, strong, n_strong, chosen):  # type: ignore[no-untyped-def]
+def _sift(moments, end, length, blocks, axes, exact, bytes_, words, strong, rows, n_strong, chosen):  # type: ignore[no-untyped-def]
     is_exact = True
     for axis in range(axes):
         is_exact &= exact[axis] != 0
-    size = np.int64(0)
-    begin, limit, third = np.int64(0), _end_of_third(moments, 0, end, length), np.int64(0)
-    room = 2 * _STRONG * axes
-    n_strong[0] = _choose(blocks, axes, begin, limit, exact, is_exact, bench, covers, left, alive, strong)
-    n_strong[2] = 0
+    size, begin, turn = np.int64(0), np.int64(0), np.int64(0)
+    limit = _end_of_third(moments, begin, end, length)
+    n_strong[0] = _choose(blocks, axes, begin, limit, exact, is_exact, bytes_, words, strong, rows)
+    is_next = False
     while begin < end:
-        here, behind, ahead = third % _THIRDS, (third + 2) % _THIRDS, (third + 1) % _THIRDS
-        following = limit
-        n_strong[ahead] = 0
+        following, had_next = limit, is_next
+        own, behind, ahead = turn % _PARTS, (turn + _PARTS - 1) % _PARTS, (turn + 1) % _PARTS
         if limit < end:
             following = _end_of_third(moments, limit, end, length)
             n_strong[ahead] = _choose(
-                blocks, axes, limit, following, exact, is_exact, bench, covers, left, alive, after(strong, ahead * room)
-            )
-        gap = np.int64(0)
-        if limit < end:
-            gap = (moments[limit] - moments[0]) // length - (moments[begin] - moments[0]) // length - 1
+                blocks, axes, limit, following, exact, is_exact, bytes_, words,
+                after(strong, ahead * 2 * _STRONG * axes), after(rows, ahead * _STRONG),
+            )  # fmt: skip
+            is_next = (moments[limit] - moments[0]) // length == (moments[begin] - moments[0]) // length + 1
+        n_behind = n_strong[behind] if had_next else 0
+        n_ahead = n_strong[ahead] if is_next and limit < end else 0
         size = _sift_third(
-            blocks, axes, begin, limit, after(strong, behind * room), n_strong[behind],
-            after(strong, ahead * room), 0 if gap else n_strong[ahead], is_exact, chosen, size,
+            moments, blocks, axes, begin, limit, is_exact, strong, rows, own, behind, ahead,
+            n_behind, n_strong[own], n_ahead, chosen, size,
         )  # fmt: skip
-        if gap:
-            n_strong[here] = 0
         begin, limit = limit, following
-        third += 1
-        if limit > _JUDGED and size > _GIVEN_UP * begin and third > 2 * _THIRDS:
+        turn += 1
+        if begin > _JUDGED and size > _GIVEN_UP * begin and turn > _PARTS:
             while begin < end:
                 chosen[size] = begin
                 size += 1
@@ -241,25 +313,24 @@ def _sift(moments, end, length, blocks, axes, exact, bench, covers, left, alive,
 
 
 @entry_point
-def _sift_all(moments, length, blocks, exact, bench, covers, left, alive, strong, n_strong, chosen):  # type: ignore[no-untyped-def]
+def _sift_all(moments, length, blocks, exact, bytes_, words, strong, rows, n_strong, chosen):  # type: ignore[no-untyped-def]
     return _sift(
-        start(moments), len(moments), length, start(blocks), blocks.shape[1], start(exact), start(bench),
-        start(covers), start(left), start(alive), start(strong), start(n_strong), start(chosen),
+        start(moments), len(moments), length, start(blocks), blocks.shape[1], start(exact), start(bytes_),
+        start(words), start(strong), start(rows), start(n_strong), start(chosen),
     )  # fmt: skip
 
 
 def may_matter(moments: NDArray[np.int64], codes: Codes, width: int) -> NDArray[np.int32]:
     """The rows of a stream whose records may be in the skyline one day; without the others, their stays are the same."""
-    chosen = np.empty(len(moments), np.int32)
+    if width < _PARTS or len(moments) < _SHORTEST:
+        return np.arange(len(moments), dtype=np.int32)
     axes = codes.blocks.shape[1]
-    if width // _THIRDS < 1 or len(moments) < _THIRDS * _SHORTEST:
-        chosen[:] = np.arange(len(moments))
-        return chosen
-    bench = np.empty(3 * _CANDIDATES * axes, np.uint8)
-    covers, left = np.empty(_CANDIDATES * _TRIED_ON, np.int64), np.empty(_TRIED_ON, np.int64)
-    alive = np.empty(max(_CANDIDATES // LANES, _STRONG), np.int64)
-    strong, n_strong = np.empty(_THIRDS * 2 * _STRONG * axes, np.uint8), np.zeros(_THIRDS, np.int64)
+    bytes_ = np.empty((_CANDIDATES + 2) * axes, np.uint8)
+    words = np.empty(_CANDIDATES * (4 + _TRIED_ON), np.int64)
+    strong, rows = np.empty(_PARTS * 2 * _STRONG * axes, np.uint8), np.empty(_PARTS * _STRONG, np.int64)
+    chosen = np.empty(len(moments), np.int32)
     size = _sift_all(
-        moments, width // _THIRDS, codes.blocks, codes.exact, bench, covers, left, alive, strong, n_strong, chosen
-    )
+        moments, width // _PARTS, codes.blocks, codes.exact, bytes_, words, strong, rows, np.zeros(_PARTS, np.int64),
+        chosen,
+    )  # fmt: skip
     return chosen[:size]
