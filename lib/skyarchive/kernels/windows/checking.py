@@ -11,7 +11,7 @@ from skyarchive.kernels.compiling import entry_point
 
 MOST_ATTRIBUTES = 16
 _LARGEST = np.finfo(np.float64).max
-_FARTHEST = 2**62
+_FARTHEST = 2**61
 """Moments and widths stay this side of it, so that their sums are numbers too."""
 
 

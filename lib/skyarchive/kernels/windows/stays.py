@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from skyarchive.kernels.compiling import entry_point
 
 NOBODY = -1
+Settled = tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64]]
+"""Some rows, ascending, which are all that can have a stay; who freed each of them, and who beat it."""
 
 
 @dataclass
