@@ -1,7 +1,6 @@
 """Skylines of the last while by definition: every record alive at a moment, each compared with each other. Slow, and
 nothing to get wrong."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np

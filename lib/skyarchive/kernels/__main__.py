@@ -17,6 +17,8 @@ from skyarchive.kernels.monitoring.workloads import Workload
 from skyarchive.kernels.ordering import in_snapshot_order
 from skyarchive.kernels.points import rounds, unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
+from skyarchive.kernels.windows import LiveWindow, window_stays
+from skyarchive.kernels.windows import Method as WindowMethod
 from skyarchive.progress import Progress
 
 
@@ -47,6 +49,12 @@ def main() -> None:
         few, group = [column[:9] for column in columns], np.zeros(9, np.int64)
         found = rounds.improved(few, group, np.column_stack(few), group)
         rounds.standing(few, group, found, group)
+
+    moments, few_columns = np.arange(objects), [column[:objects] for column in columns]
+    for window_method in get_args(WindowMethod):
+        with at(f"  skylines of the last while, {window_method}"):
+            window_stays(moments, None, few_columns, 200, method=window_method)
+    LiveWindow(200, 2).feed(moments, None, few_columns)
 
     with TemporaryDirectory(prefix="skyarchive-") as folder:
         file = Path(folder) / "points.parquet"

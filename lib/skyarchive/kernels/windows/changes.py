@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyarchive.kernels.compiling import entry_point
-from skyarchive.kernels.windows.keeping import NOBODY
+from skyarchive.kernels.windows.slots import NOBODY
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,7 @@ def eager(stream: Records, counters: Counters, index: Index) -> Settled:
     shelf, told, tally = shelves.new_shelf(points, index), new_told(length), np.zeros(2, np.int64)
     found, heap, place = np.empty((3, length), np.int32)
     times = np.empty(length, np.int64)
-    _eager(
-        points, stream.moments, stream.width, shelf, index == "tree", found, heap, place, times, told, tally
-    )
+    _eager(points, stream.moments, stream.width, shelf, index == "tree", found, heap, place, times, told, tally)
     counters.tests += int(shelf[-1][TESTS])
     counters.kept = max(counters.kept, int(tally[_MOST]))
     return members_told(told)

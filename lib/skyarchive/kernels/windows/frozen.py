@@ -7,8 +7,8 @@ by age; a younger one swallows those before it that are not much larger, so that
 import numpy as np
 
 from skyarchive.kernels.compiling import entry_point, inlined, inner
-from skyarchive.kernels.windows.keeping import MOMENT
 from skyarchive.kernels.windows.lanes import LANES, lowest
+from skyarchive.kernels.windows.slots import MOMENT
 
 CODES = 256
 _LOOK = 32
@@ -40,7 +40,7 @@ def gather(codes, alive, points, about, first, end, least, marks, values, known,
 @inlined
 def _widest(marks, order, first, end):  # type: ignore[no-untyped-def]
     """The attribute on which some of these records spread most."""
-    widest, spread = 0, -1
+    widest, spread = 0, np.int64(-1)
     step = max((end - first) // _LOOK, 1)
     for axis in range(marks.shape[1]):
         low, high = np.int64(CODES), np.int64(-1)
@@ -59,21 +59,19 @@ def _halve(marks, order, spare, counts, first, middle, end, axis):  # type: igno
         counts[code] = 0
     for at in range(first, end):
         counts[marks[order[at], axis]] += 1
-    pivot, below = 0, np.int64(0)
+    pivot, below = np.int64(0), np.int64(0)
     while below + counts[pivot] <= middle - first:
         below += counts[pivot]
         pivot += 1
         if pivot == CODES:
             return
-    equal = middle - first - below  # of those with the middle's code, so many come before it
+    equal = np.int64(middle - first - below)  # of those with the middle's code, so many come before it
     left, right = first, middle
     for at in range(first, end):
         code = np.int64(marks[order[at], axis])
-        goes_left = code < pivot
-        if code == pivot and equal > 0:
-            goes_left = True
-            equal -= 1
-        if goes_left:
+        is_of_equal = code == pivot and equal > 0
+        equal -= np.int64(is_of_equal)
+        if code < pivot or is_of_equal:
             spare[left] = order[at]
             left += 1
         else:

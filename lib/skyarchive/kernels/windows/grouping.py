@@ -1,6 +1,7 @@
 """Groups one after the other in a single stream, so that kernels need not know of them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,4 +37,4 @@ def streams_of(records: Records) -> Iterator[tuple[NDArray[np.int64] | None, Rec
 def _runs(values: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Where equal values begin and end."""
     borders = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
-    yield from zip(borders[:-1], borders[1:], strict=True)
+    yield from pairwise(borders)

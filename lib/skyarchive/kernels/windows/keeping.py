@@ -15,40 +15,29 @@ import numpy as np
 
 from skyarchive.kernels.columns import column
 from skyarchive.kernels.compiling import entry_point, inlined, inner, keep_apart
-from skyarchive.kernels.windows.lanes import ALL, LANES, at_least, at_most, at_most_and_least, count, highest, lowest, start
-
-NOBODY = -1
-FRESH = 128
-"""Blocks for the newest records; those of the runs follow them."""
-FREEZE = 2048
-"""So many are frozen together."""
-KNOWN = 4
-RECORD, MOMENT, BLOCKER, BLOCKED_AT = range(KNOWN)
-"""What is known about a kept record: its number and moment, and those of the youngest older one that beats it."""
-HEAD, END, HELD, TESTS, MOST, RUNS, FROZEN, ELDERS, BASE = range(9)
-"""Places in a tally: the first fresh block with someone in it, the place after the last one, how many fresh ones are
-kept, dominance tests, most ever kept, runs, how many records are kept in them, entries in `elders`, the number of the
-first of the records taken in."""
-SPAN = 3
-FIRST, LEAVES, NEWEST = range(SPAN)
-"""Columns of `runs`: the first block, how many, and the moment of the youngest record."""
-
-
-@inlined
-def _not_worse(points, slot, own, axes):  # type: ignore[no-untyped-def]
-    """Whether a kept record is at least as good as the new one."""
-    for axis in range(axes):  # noqa: SIM110 - numba is slow on generators
-        if points[slot * axes + axis] > own[axis]:
-            return False
-    return True
-
-
-@inlined
-def _not_better(points, slot, own, axes):  # type: ignore[no-untyped-def]
-    for axis in range(axes):  # noqa: SIM110
-        if points[slot * axes + axis] < own[axis]:
-            return False
-    return True
+from skyarchive.kernels.windows.lanes import ALL, LANES, at_most_and_least, count, highest, lowest, start
+from skyarchive.kernels.windows.runs import meet_runs
+from skyarchive.kernels.windows.slots import (
+    BASE,
+    BLOCKED_AT,
+    BLOCKER,
+    END,
+    FREEZE,
+    FRESH,
+    FROZEN,
+    HEAD,
+    HELD,
+    KNOWN,
+    MOMENT,
+    MOST,
+    NOBODY,
+    RECORD,
+    RUNS,
+    TESTS,
+    beat,
+    is_not_better,
+    is_not_worse,
+)
 
 
 @inner
@@ -59,45 +48,10 @@ def _youngest_of(points, about, block, bits, own, axes, least):  # type: ignore[
         slot = block * LANES + lane
         if about[slot * KNOWN + MOMENT] <= least:
             return NOBODY
-        if _not_worse(points, slot, own, axes):
+        if is_not_worse(points, slot, own, axes):
             return slot
         bits ^= np.int64(1) << lane
     return NOBODY
-
-
-@inner
-def _youngest_in(points, about, block, bits, own, axes, least, found):  # type: ignore[no-untyped-def]
-    """The same of a leaf, whose lanes are in no order; `found` is the youngest of other leaves, or NOBODY."""
-    while bits:
-        slot = block * LANES + lowest(bits)
-        bits &= bits - 1
-        is_younger = found == NOBODY or about[slot * KNOWN + RECORD] > about[found * KNOWN + RECORD]
-        if is_younger and about[slot * KNOWN + MOMENT] > least and _not_worse(points, slot, own, axes):
-            found = slot
-    return found
-
-
-@inner
-def _beat(alive, points, about, tally, block, bits, own, axes, least, record, beaten_by, elders):  # type: ignore[no-untyped-def]
-    """Takes those of the lanes marked off that the new record beats. Gives how many."""
-    gone = 0
-    while bits:
-        lane = lowest(bits)
-        bits &= bits - 1
-        slot = block * LANES + lane
-        if _not_better(points, slot, own, axes):
-            alive[block] ^= np.int64(1) << lane
-            gone += 1
-            beaten = about[slot * KNOWN + RECORD]
-            if about[slot * KNOWN + MOMENT] <= least:
-                continue
-            if beaten >= tally[BASE]:
-                beaten_by[beaten - tally[BASE]] = record
-            else:
-                elders[2 * tally[ELDERS]] = beaten
-                elders[2 * tally[ELDERS] + 1] = record
-                tally[ELDERS] += 1
-    return gone
 
 
 @inner
@@ -116,7 +70,7 @@ def _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, rec
                 if found != NOBODY:
                     worse &= (np.int64(ALL) << (found % LANES)) << 1
             if worse:
-                tally[HELD] -= _beat(
+                tally[HELD] -= beat(
                     alive, points, about, tally, block, worse, own, axes, least, record, beaten_by, elders
                 )
             if found != NOBODY:
@@ -124,87 +78,6 @@ def _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, rec
         block -= 1
     tally[TESTS] += (last - block + (found != NOBODY)) * LANES
     return found
-
-
-@inner
-def _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, axes, least):  # type: ignore[no-untyped-def]
-    """The youngest of a run that is at least as good as the new record."""
-    found = np.int64(NOBODY)
-    for group in range(first, end):
-        leaves = at_most(best, group, marks, axes, ALL)
-        tally[TESTS] += (1 + count(leaves)) * LANES
-        while leaves:
-            block = group * LANES + lowest(leaves)
-            leaves &= leaves - 1
-            bits = at_most(codes, block, marks, axes, alive[block])
-            if bits:
-                found = _youngest_in(points, about, block, bits, own, axes, least, found)
-    return found
-
-
-@inner
-def _beat_in_run(  # type: ignore[no-untyped-def]
-    codes, alive, points, about, worst, first, end, tally, own, marks, axes, least, found, record, beaten_by, elders
-):
-    """Takes off those of a run that the new record beats: younger than the one found, who may be its equal."""
-    for group in range(first, end):
-        leaves = at_least(worst, group, marks, axes, ALL)
-        tally[TESTS] += (1 + count(leaves)) * LANES
-        while leaves:
-            block = group * LANES + lowest(leaves)
-            leaves &= leaves - 1
-            bits = at_least(codes, block, marks, axes, alive[block])
-            if bits and found != NOBODY:
-                bits = _younger(about, block, bits, found)
-            if bits:
-                tally[FROZEN] -= _beat(
-                    alive, points, about, tally, block, bits, own, axes, least, record, beaten_by, elders
-                )
-
-
-@inner
-def _younger(about, block, bits, found):  # type: ignore[no-untyped-def]
-    """The lanes marked whose records came after `found`."""
-    kept = np.int64(0)
-    while bits:
-        lane = lowest(bits)
-        bits &= bits - 1
-        if about[(block * LANES + lane) * KNOWN + RECORD] > about[found * KNOWN + RECORD]:
-            kept |= np.int64(1) << lane
-    return kept
-
-
-@inner
-def _meet_runs(  # type: ignore[no-untyped-def]
-    codes, alive, points, about, best, worst, runs, tally, own, marks, axes, least, record, beaten_by, elders
-):
-    """The new record against the runs, after none of the fresh ones was at least as good."""
-    keep_apart()
-    _drop_runs(alive, runs, tally, least)
-    for back in range(1, tally[RUNS] + 1):
-        run = (tally[RUNS] - back) * SPAN
-        first = runs[run + FIRST] // LANES
-        end = (runs[run + FIRST] + runs[run + LEAVES] + LANES - 1) // LANES
-        found = _youngest_in_run(codes, alive, points, about, best, first, end, tally, own, marks, axes, least)
-        _beat_in_run(
-            codes, alive, points, about, worst, first, end, tally, own, marks, axes, least, found, record, beaten_by,
-            elders,
-        )  # fmt: skip
-        if found != NOBODY:
-            return found
-    return np.int64(NOBODY)
-
-
-@inner
-def _drop_runs(alive, runs, tally, least):  # type: ignore[no-untyped-def]
-    """The oldest runs, of which nobody is alive any more."""
-    while tally[RUNS] and runs[NEWEST] <= least:
-        for block in range(runs[FIRST], runs[FIRST] + runs[LEAVES]):
-            tally[FROZEN] -= count(alive[block])
-            alive[block] = 0
-        for at in range((tally[RUNS] - 1) * SPAN):
-            runs[at] = runs[at + SPAN]
-        tally[RUNS] -= 1
 
 
 @inlined
@@ -218,7 +91,7 @@ def _push(codes, alive, points, about, tally, own, marks, axes, record, moment, 
         points[slot * axes + axis] = own[axis]
     blocker, blocked_at = np.int64(NOBODY), least
     if found != NOBODY:
-        if not _not_better(points, found, own, axes):
+        if not is_not_better(points, found, own, axes):
             blocker, blocked_at = about[found * KNOWN + RECORD], about[found * KNOWN + MOMENT]
         elif about[found * KNOWN + BLOCKED_AT] > least:
             blocker, blocked_at = about[found * KNOWN + BLOCKER], about[found * KNOWN + BLOCKED_AT]
@@ -237,7 +110,7 @@ def _push(codes, alive, points, about, tally, own, marks, axes, record, moment, 
 def _make_room(codes, alive, points, about, tally, axes, least):  # type: ignore[no-untyped-def]
     """Before a block is begun. Whole blocks go in which everybody's time is up, which it is if the last one's is; and
     if fewer than half of the places are left with somebody kept, ranks are closed."""
-    keep_apart()
+    keep_apart()  # type: ignore[call-arg]
     while (tally[HEAD] + 1) * LANES <= tally[END] and about[((tally[HEAD] + 1) * LANES - 1) * KNOWN + MOMENT] <= least:
         tally[HELD] -= count(alive[tally[HEAD]])
         alive[tally[HEAD]] = 0
@@ -305,15 +178,11 @@ def _take(  # type: ignore[no-untyped-def]
             own[axis] = column(addresses, axis)[row]
             marks[axis] = coded[(row // LANES * axes + axis) * LANES + row % LANES]
         record = tally[BASE] + at
-        found = _meet_fresh(
-            codes, alive, points, about, tally, own, marks, axes, least, record, beaten_by, elders
-        )
+        found = _meet_fresh(codes, alive, points, about, tally, own, marks, axes, least, record, beaten_by, elders)
         if found == NOBODY and tally[RUNS]:
-            found = _meet_runs(
+            found = meet_runs(
                 codes, alive, points, about, best, worst, runs, tally, own, marks, axes, least, record, beaten_by,
                 elders,
             )  # fmt: skip
-        freed_by[at] = _push(
-            codes, alive, points, about, tally, own, marks, axes, record, moment, found, least
-        )
+        freed_by[at] = _push(codes, alive, points, about, tally, own, marks, axes, record, moment, found, least)
     return end

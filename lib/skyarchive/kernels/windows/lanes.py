@@ -6,10 +6,12 @@ says the same is not made into them. All bits are kept in int64; with unsigned n
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic as _intrinsic
+
+intrinsic: Any = _intrinsic  # its type hints do not tell that what it makes is called without the context
 
 LANES = 64
 """Records to a block: as many as a machine word has bits."""

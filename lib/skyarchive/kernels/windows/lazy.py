@@ -84,7 +84,8 @@ def _who_freed(points, moments, expired, record):  # type: ignore[no-untyped-def
 
 @inner
 def _maintain(until, come, points, moments, width, members, waiting, is_tree, what, found, told, tally):  # type: ignore[no-untyped-def]
-    """L-MM, when so many have come: members that expire up to a moment, the oldest first, make room for those that they alone beat."""
+    """L-MM, when so many have come: members that expire up to a moment, the oldest first, make room for those that they
+    alone beat."""
     _find_oldest(what, tally, come)
     while tally[_OLDEST] < come and moments[tally[_OLDEST]] + width <= until:
         expired = tally[_OLDEST]

@@ -11,7 +11,7 @@ from skyarchive.kernels.windows.changes import Changes, changes_of
 from skyarchive.kernels.windows.checking import Records, checked
 from skyarchive.kernels.windows.codes import Coder, Codes, coder_for
 from skyarchive.kernels.windows.keeper import Keeper, Numbers
-from skyarchive.kernels.windows.keeping import BLOCKED_AT, BLOCKER, KNOWN, MOMENT, NOBODY, RECORD
+from skyarchive.kernels.windows.slots import BLOCKED_AT, BLOCKER, KNOWN, MOMENT, NOBODY, RECORD
 from skyarchive.kernels.windows.stays import Counters, Settled
 
 _PIECE = 2**16
@@ -47,7 +47,7 @@ class LiveWindow:
         if len(columns) != self.m:
             raise ValueError(f"there must be {self.m} columns, not {len(columns)}")
         if not len(records):
-            return changes_of(*np.empty((6, 0), np.int64), self.width, self.last, self.last)
+            return Changes(*np.empty((4, 0), np.int64))
         if records.moments[0] <= self.last:
             raise ValueError(f"records must come later than {self.last}, the last moment fed before")
         keeper = self._keeper_for(groups is not None)

@@ -64,7 +64,7 @@ def take_out(shelf, is_tree, points, record):  # type: ignore[no-untyped-def]
 @inner
 def is_beaten(shelf, is_tree, points, record):  # type: ignore[no-untyped-def]
     """The paper's test for emptiness: whether anybody beats the record."""
-    best, worst, nodes, records, stack, _, tally = shelf
+    best, _, nodes, records, stack, _, tally = shelf
     if is_tree:
         return tree.is_beaten(best, nodes, records, tally, points, record, stack)
     return lists.is_beaten(points, records[0], tally, record)
@@ -73,7 +73,7 @@ def is_beaten(shelf, is_tree, points, record):  # type: ignore[no-untyped-def]
 @inner
 def collect_beaten(shelf, is_tree, points, record, found):  # type: ignore[no-untyped-def]
     """The paper's range search: everybody whom the record beats, into `found`; gives how many."""
-    best, worst, nodes, records, stack, _, tally = shelf
+    _, worst, nodes, records, stack, _, tally = shelf
     if is_tree:
         return tree.collect_beaten(worst, nodes, records, tally, points, record, stack, found)
     return lists.collect_beaten(points, records[0], tally, record, found)
