@@ -59,19 +59,19 @@ def _halve(marks, order, spare, counts, first, middle, end, axis):  # type: igno
         counts[code] = 0
     for at in range(first, end):
         counts[marks[order[at], axis]] += 1
-    pivot, below = np.int64(0), np.int64(0)
-    while below + counts[pivot] <= middle - first:
-        below += counts[pivot]
+    pivot, equal = 0, np.int64(middle - first)
+    while equal >= counts[pivot]:
+        equal -= counts[pivot]
         pivot += 1
         if pivot == CODES:
             return
-    equal = np.int64(middle - first - below)  # of those with the middle's code, so many come before it
+    # `equal`: of those with the middle's code, so many come before it
     left, right = first, middle
     for at in range(first, end):
         code = np.int64(marks[order[at], axis])
         is_of_equal = code == pivot and equal > 0
-        equal -= np.int64(is_of_equal)
         if code < pivot or is_of_equal:
+            equal -= np.int64(is_of_equal)
             spare[left] = order[at]
             left += 1
         else:
