@@ -22,6 +22,8 @@ CODES = 256
 CELLS = 4096
 """Entries of a table: some hundred for each doubling of the distance."""
 SAMPLE = 2048
+_LOOKED_AT = 64
+"""Blocks that tell how crowded codes are."""
 _FARTHEST = 2.0**-40
 """The smallest unit, as a share of the range: with a smaller one too few cells are left for each doubling."""
 _ORIGIN, _SIGN, _UNIT = range(3)
@@ -89,6 +91,13 @@ class Codes:
     def fill(self, coder: Coder, columns: Columns, begin: int, end: int) -> None:
         """Of the rows from `begin`, where a block begins, to `end`."""
         _encode(columns.addresses, begin, end, *coder, self.blocks, self.exact)
+
+    def crowding(self, begin: int, end: int) -> NDArray[np.float64]:
+        """How likely two of these rows share a code, by attribute, told by some of the whole blocks."""
+        first, n_blocks = begin // LANES, (end - begin) // LANES
+        some = self.blocks[first : first + n_blocks : max(n_blocks // _LOOKED_AT, 1)]
+        counts = [np.bincount(some[:, axis].ravel(), minlength=CODES) for axis in range(some.shape[1])]
+        return (np.array(counts, float) ** 2).sum(axis=1) / max(len(some) * LANES, 1) ** 2
 
 
 def encoded(coder: Coder, columns: Columns, length: int) -> Codes:

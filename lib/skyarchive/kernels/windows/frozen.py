@@ -68,9 +68,9 @@ def _halve(marks, order, spare, counts, first, middle, end, axis):  # type: igno
     # `equal`: of those with the middle's code, so many come before it
     left, right = first, middle
     for at in range(first, end):
-        code = np.int64(marks[order[at], axis])
-        is_of_equal = code == pivot and equal > 0
-        if code < pivot or is_of_equal:
+        mark = np.int64(marks[order[at], axis])
+        is_of_equal = mark == pivot and equal > 0
+        if mark < pivot or is_of_equal:
             equal -= np.int64(is_of_equal)
             spare[left] = order[at]
             left += 1

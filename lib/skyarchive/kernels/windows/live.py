@@ -11,12 +11,13 @@ from skyarchive.kernels.windows.changes import Changes, changes_of
 from skyarchive.kernels.windows.checking import Records, checked
 from skyarchive.kernels.windows.codes import Coder, Codes, coder_for
 from skyarchive.kernels.windows.keeper import Keeper, Numbers
-from skyarchive.kernels.windows.slots import BLOCKED_AT, BLOCKER, KNOWN, MOMENT, NOBODY, RECORD
+from skyarchive.kernels.windows.slots import KNOWN, MOMENT, NOBODY, RECORD
 from skyarchive.kernels.windows.stays import Counters, Settled
 
 _PIECE = 2**16
-"""So many records are coded together. Codes are made anew when twice as many records have come as at the last time,
-or this many more: values may drift."""
+"""So many records are coded together."""
+_WORN = 1.25
+"""So many times as likely as when they were made may two records share a code before codes are made anew."""
 _BEFORE = np.iinfo(np.int64).min
 State = dict[str, NDArray[Any]]
 
@@ -36,6 +37,7 @@ class LiveWindow:
         self._grouped = False
         self._coder: Coder | None = None
         self._coded_at = 0
+        self._crowding = np.zeros(m)
 
     def feed(
         self, moments: NDArray[np.int64], groups: NDArray[np.int32] | None, columns: Sequence[NDArray[np.float64]]
@@ -88,34 +90,32 @@ class LiveWindow:
         everyone = np.arange(len(records), dtype=np.int32)
         for begin in range(0, len(records), _PIECE):
             end = min(begin + _PIECE, len(records))
-            if self._coder is None or self.fed + begin - self._coded_at >= min(self._coded_at, _PIECE):
-                self._coder = coder_for(columns, begin, end)
-                self._coded_at = self.fed + begin + (self.fed + begin == 0)
-                keeper.recode(self._coder)
-            codes.fill(self._coder, columns, begin, end)
+            self._encode(keeper, columns, codes, begin, end)
             keeper.take(columns, records.moments, codes.blocks, everyone, begin, end, self.width, numbers)
         return numbers
 
+    def _encode(self, keeper: Keeper, columns: Columns, codes: Codes, begin: int, end: int) -> None:
+        """Codes of a piece, made anew when twice as many records have come as at the last time or a whole piece more;
+        but not if the ones there are still tell the records of a whole piece apart."""
+        at, is_whole = self.fed + begin, end - begin == _PIECE
+        if self._coder is not None:
+            codes.fill(self._coder, columns, begin, end)
+            if at < min(2 * self._coded_at, self._coded_at + _PIECE):
+                return
+            if is_whole and (codes.crowding(begin, end) <= _WORN * self._crowding).all():
+                return
+        self._coder = coder_for(columns, begin, end)
+        keeper.recode(self._coder)
+        codes.fill(self._coder, columns, begin, end)
+        self._coded_at = max(at, 1)
+        self._crowding = codes.crowding(begin, end) if is_whole else np.zeros(len(columns))
+
     def _told(self, before: NDArray[np.int64], records: Records, numbers: Numbers) -> Changes:
         """The changes, given what was known about those kept before."""
-        record = np.concatenate([before[:, RECORD], np.arange(self.fed, self.fed + len(records))])
-        moment = np.concatenate([before[:, MOMENT], records.moments])
-        beaten_by = np.full(len(record), NOBODY)
-        beaten_by[len(before) :] = numbers.beaten_by
+        beaten_by = np.full(len(before), NOBODY)
         beaten_by[np.searchsorted(before[:, RECORD], numbers.elders[:, 0])] = numbers.elders[:, 1]
-        blocker = np.concatenate([before[:, BLOCKER], numbers.freed_by])
-
-        def moment_of(other: NDArray[np.int64]) -> NDArray[np.int64]:
-            """Of those numbers that are somebody's: of one kept before, or come since."""
-            place = other + (len(before) - self.fed)
-            elder = other < self.fed
-            place[elder] = np.searchsorted(before[:, RECORD], other[elder])
-            return moment[np.minimum(place, len(moment) - 1)]
-
-        blocked_at = np.concatenate([before[:, BLOCKED_AT], moment_of(numbers.freed_by)])
-        until = int(records.moments[-1])
         return changes_of(
-            record, moment, blocker, blocked_at, beaten_by, moment_of(beaten_by), self.width, self.last, until
+            before, beaten_by, records.moments, numbers.freed_by, numbers.beaten_by, self.fed, self.width, self.last
         )
 
     def state(self) -> State:
