@@ -26,6 +26,7 @@ from skyarchive.kernels.windows import (
     Stays,
     dominators,
     keeper,
+    live,
     replay,
     warming,
     window_stays,
@@ -194,15 +195,15 @@ def live_in_pieces(stream: Stream, borders: list[int], resumed: bool = True) -> 
     borders = [
         int(np.searchsorted(stream.moments, stream.moments[at])) if at < len(stream.moments) else at for at in borders
     ]
-    live, told = LiveWindow(stream.width, len(stream.columns)), []
+    window, told = LiveWindow(stream.width, len(stream.columns)), []
     for begin, end in pairwise(sorted({*borders})):
         part = stream.part(begin, end)
-        told.append(live.feed(part.moments, part.groups, part.columns))
+        told.append(window.feed(part.moments, part.groups, part.columns))
         if resumed:
             file = io.BytesIO()
-            np.savez(file, **live.state())
+            np.savez(file, **window.state())
             file.seek(0)
-            live = LiveWindow.from_state(dict(np.load(file)))
+            window = LiveWindow.from_state(dict(np.load(file)))
     return told
 
 
@@ -238,17 +239,32 @@ def test_live_tells_the_changes_wherever_it_is_put_away(first: int, resumed: boo
         assert changes_of(live_in_pieces(stream, borders, resumed)) == owed(stream), seed
 
 
+@pytest.mark.parametrize("drift", [0.0, 1e6])
+def test_live_makes_its_codes_anew_if_they_are_worn(drift: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a feed are short here; values drift away from what the codes were made for, or stay."""
+    monkeypatch.setattr(live, "_PIECE", 1024)
+    recoded = []
+    whole = keeper.Keeper.recode
+    monkeypatch.setattr(keeper.Keeper, "recode", lambda self, coder: (recoded.append(1), whole(self, coder))[1])
+    stream = list(long_streams())[1]
+    length = len(stream.moments)
+    columns = [values + drift * (np.arange(length) // 3000) for values in stream.columns]
+    stream = Stream(stream.moments, stream.groups, columns, stream.width)
+    assert changes_of(live_in_pieces(stream, [0, length])) == owed(stream)
+    assert len(recoded) <= 3 if drift == 0 else 4 <= len(recoded) <= 7
+
+
 def test_live_refuses_what_it_cannot_take_back() -> None:
-    live = LiveWindow(5, 1)
+    window = LiveWindow(5, 1)
     one, zero = np.array([1]), np.zeros(1)
-    assert len(live.feed(np.empty(0, np.int64), None, [np.empty(0)])) == 0
-    live.feed(one, None, [zero])
+    assert len(window.feed(np.empty(0, np.int64), None, [np.empty(0)])) == 0
+    window.feed(one, None, [zero])
     with pytest.raises(ValueError, match="must come later than 1"):
-        live.feed(one, None, [zero])
+        window.feed(one, None, [zero])
     with pytest.raises(ValueError, match="either all records of a stream have groups"):
-        live.feed(one + 1, np.zeros(1, np.int32), [zero])
+        window.feed(one + 1, np.zeros(1, np.int32), [zero])
     with pytest.raises(ValueError, match="must be 1 columns, not 2"):
-        live.feed(one + 1, None, [zero, zero])
+        window.feed(one + 1, None, [zero, zero])
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3, 5, 16])

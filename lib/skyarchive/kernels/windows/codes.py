@@ -129,7 +129,8 @@ def coder_for(columns: Columns, begin: int, end: int) -> Coder:
 
 def _fit(coder: Coder, axis: int, values: NDArray[np.float64]) -> None:
     """The way, of two, by which fewer pairs of the sample (sorted) share a code; none is needed for whole numbers."""
-    spare = CODES - 2 - 2 * (values[-1] / 2 - values[0] / 2)
+    with np.errstate(over="ignore"):
+        spare = CODES - 2 - (values[-1] - values[0])
     if spare >= 0 and (values == np.floor(values)).all():
         coder.scale[axis] = values[0] - spare // 2 - 1, 1.0, 1.0  # what the sample has not seen finds room at both ends
         coder.bits[axis] = 0, _WHOLE

@@ -16,7 +16,7 @@ from skyarchive.kernels.windows.stays import Counters, Settled
 
 _PIECE = 2**16
 """So many records are coded together."""
-_WORN = 1.25
+_WORN = 2.0
 """So many times as likely as when they were made may two records share a code before codes are made anew."""
 _BEFORE = np.iinfo(np.int64).min
 State = dict[str, NDArray[Any]]
