@@ -14,7 +14,7 @@ SHORTEST = 2 * LANES
 """Records below which choosing costs more than it saves."""
 CANDIDATES, MOST = 256, 64
 """At most so many candidates, and so many strong ones."""
-_LEAST_LOOKED_AT, _LOOKED_AT, _SHARE = 4, 32, 8
+_LEAST_LOOKED_AT, _LOOKED_AT, _SHARE = 2, 32, 8
 """Blocks in which candidates are sought: one in so many, but not fewer nor more than this."""
 TRIED_ON = 16
 """Blocks that they are tried on, at most."""
