@@ -45,7 +45,9 @@ def _by_number(points: np.ndarray) -> Stream:
 @cache
 def nba() -> Stream:
     """Box scores in the order of the games; higher is better."""
-    files = sorted((REAL / "nba").glob("*.parquet")) or _generated("nba", GenerateOptions())
+    files = sorted((REAL / "nba").glob("*.parquet")) or _generated(
+        "nba", GenerateOptions(periods=[str(year) for year in range(2002, 2015)])
+    )
     wanted = ["game_date", "game_id", "minutes", *_BOX]
     rows = pd.concat([pd.read_parquet(file, columns=wanted) for file in files]).dropna()
     rows = rows.sort_values(["game_date", "game_id"], kind="stable")
@@ -59,7 +61,11 @@ def tcp() -> Stream:
     parts = []
     for file in files:
         with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as text:
-            parts.append(pd.read_csv(text, sep="\t", na_values="-", usecols=["ts", *_CONNECTION]))
+            header = next(line for line in text if line.startswith(("ts", "#fields")))
+            names = header.removeprefix("#fields").split()
+            parts.append(
+                pd.read_csv(text, sep="\t", names=names, na_values="-", comment="#", usecols=["ts", *_CONNECTION])
+            )
     rows = pd.concat(parts).dropna().sort_values("ts", kind="stable")
     return _by_number(-rows[_CONNECTION].to_numpy(float))
 
