@@ -23,6 +23,7 @@ import monitoring
 import scheduled_run
 import skyline_step
 import uncertain
+import windows
 
 from skyarchive.answers.output import render
 from skyarchive.definition.catalog import Catalog
@@ -90,6 +91,8 @@ TABLES: dict[str, tuple[str, Callable[[bool], Iterable[dict[str, Any]]]]] = {
     "uncertain_paper": ("Probabilistic windows: records kept, members, elements per second", uncertain.paper),
     "monitoring": ("Watching live: messages as shares of everybody reporting every time", monitoring.rows),
     "monitoring_quality": ("Watching live: recall and precision", monitoring.quality),
+    "windows_kernels": ("The last while on one core: how many times as long as only writing records", windows.rows),
+    "windows_paper": ("The last while, the paper's shapes: microseconds for a record and records kept", windows.paper),
     "skyline_step": ("The skyline step on Spark: how many times slower", skyline_step.rows),
     "frequent_step": ("Frequent objects: how many times as long", frequent_step.rows),
     "external_step": ("Unbeaten rows on Spark: how many times faster", external_step.rows),

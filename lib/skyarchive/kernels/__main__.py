@@ -19,6 +19,8 @@ from skyarchive.kernels.points import rounds, unbeaten
 from skyarchive.kernels.timeline import Method, skyline_intervals
 from skyarchive.kernels.uncertain import Method as UncertainMethod
 from skyarchive.kernels.uncertain import Present, instance_stays, likely_stays
+from skyarchive.kernels.windows import LiveWindow, window_stays
+from skyarchive.kernels.windows import Method as WindowMethod
 from skyarchive.progress import Progress
 
 
@@ -59,6 +61,12 @@ def main() -> None:
         present.feed(*stream)
         present.likely()
         instance_stays(stream[0], np.arange(6), *stream[1:], 3, [0.3])
+    moments, few_columns = np.arange(objects), [column[:objects] for column in columns]
+    for window_method in get_args(WindowMethod):
+        with at(f"  skylines of the last while, {window_method}"):
+            window_stays(moments, None, few_columns, 200, method=window_method)
+    with at("  skylines of the last while, live"):
+        LiveWindow(200, 2).feed(moments, None, few_columns)
 
     with TemporaryDirectory(prefix="skyarchive-") as folder:
         file = Path(folder) / "points.parquet"
