@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from skyarchive.quality.checking import (
 )
 from skyarchive.quality.docs import keep_result
 from skyarchive.store.lake import Lake
+from skyarchive.store.ledger import Publication
 from skyarchive.store.tables import Commit
 
 
@@ -136,28 +137,33 @@ class Run:
 
     def publish(self, records: dict[str, PeriodRecord]) -> None:
         """Add the rows to `runs` that make this run's commits count: the last thing a step does."""
-        seconds = time.monotonic() - self._began
         phases = {name: round(value, 2) for name, value in self._phases.items()}
-        rows = [
-            {
-                "period": period,
-                "run_id": self.run_id,
-                "step": self.step,
-                "started": self.started,
-                "seconds": round(seconds, 3),
-                "rows_in": record.rows_in,
-                "rows_out": record.rows_out,
-                "input_versions": _json(self.input_versions),
-                "output_versions": _json(self.output_versions),
-                "parameters": _json(self.parameters),
-                "code_version": code_version(),
-                "input_fingerprints": _json(record.input_fingerprints),
-                "output_fingerprints": _json(record.output_fingerprints),
-                "details": _json(record.details | {"seconds": phases, "periods_in_run": len(records)}),
-            }
-            for period, record in records.items()
-        ]
+        about_run = {"seconds": phases, "periods_in_run": len(records)}
+        rows = []
+        for period, record in records.items():
+            publication = self.publication(period, replace(record, details=record.details | about_run))
+            values = {field.name: getattr(publication, field.name) for field in fields(publication)}
+            rows.append({name: _json(value) if isinstance(value, dict) else value for name, value in values.items()})
         self.workshop.tables.note("runs", rows, self.commit(list(records)))
+
+    def publication(self, period: str, record: PeriodRecord) -> Publication:
+        """What is published of a period, as whoever reads it will see it."""
+        return Publication(
+            period=period,
+            run_id=self.run_id,
+            step=self.step,
+            started=self.started,
+            seconds=round(time.monotonic() - self._began, 3),
+            rows_in=record.rows_in,
+            rows_out=record.rows_out,
+            input_versions=self.input_versions,
+            output_versions=self.output_versions,
+            parameters=self.parameters,
+            code_version=code_version(),
+            input_fingerprints=record.input_fingerprints,
+            output_fingerprints=record.output_fingerprints,
+            details=record.details,
+        )
 
 
 def docs_folder(lake: Lake, archive: str) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skyarchive.definition.model import Definition
+from skyarchive.definition.windows import attribute_names
 from skyarchive.errors import SchemaError, SettingError
 from skyarchive.names import checked_archive
 from skyarchive.settings import schemas_folder
@@ -28,6 +29,8 @@ class TableContract:
     required: frozenset[str]
     checks: dict[str, str]
     partitioned: bool
+    grows: bool = False
+    """Whether columns may come and go with the definition: where one is not asked any more its values are null."""
 
     @property
     def qualified(self) -> str:
@@ -61,6 +64,11 @@ class TableContract:
         differences = self._differences(found)
         if differences:
             raise SchemaError(f"{self.qualified} is not what its schema says: {'; '.join(differences)}.")
+
+    def compare_grown(self, found: dict[str, str]) -> None:
+        """The same for a table whose optional columns may not have come yet, or be there from before."""
+        own = {column: kind for column, kind in found.items() if column in self.columns or column in self.required}
+        self.compare_types(self.optional | own)
 
     def _differences(self, found: dict[str, str]) -> list[str]:
         missing = [f"{c} ({t}) is missing" for c, t in self.columns.items() if c not in found]
@@ -102,7 +110,8 @@ def table_contract(definition: Definition, table: str) -> TableContract:
         for name, text in content.get("checks", {}).items()
     }
     partitioned = "period" in columns and content.get("partitioned", True)
-    return TableContract(definition.name, table, content["about"], columns, frozenset(required), checks, partitioned)
+    about, grows = content["about"], content.get("grows", False)
+    return TableContract(definition.name, table, about, columns, frozenset(required), checks, partitioned, grows)
 
 
 def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]:
@@ -112,6 +121,8 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
     if name == "*records":
         records = definition.external.attributes if definition.external else {}
         return {column: "string" if attribute.is_ranked else "double" for column, attribute in records.items()}
+    if name == "*windows":
+        return dict.fromkeys(attribute_names(definition.windows), kind)
     if name == "*state":
         return definition.derive.state_columns(definition.attributes)
     if name == "*columns":

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from skyarchive.definition.model import Definition
 from skyarchive.errors import LockError, SchemaError
@@ -66,7 +67,10 @@ class Tables:
     def read(self, table: str, version: int, periods: list[str] | None = None) -> DataFrame:
         """The table at a version, whole or only some periods."""
         frame = self._spark.read.format("delta").option("versionAsOf", version).load(self._path(table))
-        self.contract(table).compare(frame.schema)
+        contract = self.contract(table)
+        if contract.grows:
+            frame = _grown(frame, contract)
+        contract.compare(frame.schema)
         return frame.where(periods_predicate(periods)) if periods else frame
 
     def replace(self, table: str, frame: DataFrame, periods: list[str], commit: Commit) -> int:
@@ -123,6 +127,8 @@ class Tables:
         contract = self.contract(table)
         self._ensure(contract)
         writer = contract.conform(frame).write.format("delta").mode(mode)
+        if contract.grows:
+            options["mergeSchema"] = "true"
         before = self._lake.open(self._definition.name, table).version()
         writer.option("userMetadata", commit.metadata()).options(**options).save(self._path(table))
         version, made = self._lake.last_commit(self._definition.name, table)
@@ -141,7 +147,10 @@ class Tables:
         if self._lake.log(self._definition.name, contract.table).has_entries:
             try:
                 found = self._lake.column_types(contract.archive, contract.table)
-                contract.compare_types(contract.optional | found if grows else found)
+                if contract.grows:
+                    contract.compare_grown(found)
+                else:
+                    contract.compare_types(contract.optional | found if grows else found)
             except SchemaError as error:
                 raise SchemaError(
                     f"{error} The table was made under another definition of {contract.archive}: give the new one "
@@ -161,3 +170,11 @@ class Tables:
 
     def _path(self, table: str) -> str:
         return str(self._root / table)
+
+
+def _grown(frame: DataFrame, contract: TableContract) -> DataFrame:
+    """The contract's columns, null where they have not come yet."""
+    there = set(frame.columns)
+    return frame.select(
+        *(F.col(c) if c in there else F.lit(None).cast(kind).alias(c) for c, kind in contract.columns.items())
+    )

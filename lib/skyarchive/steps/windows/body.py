@@ -1,0 +1,113 @@
+"""What windows computes: when the records of some periods were members, from their raw rows and those of periods
+before."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from skyarchive.definition.derivation import YEARS
+from skyarchive.definition.expressions import looks_back
+from skyarchive.pipeline.execute import Computed, Work
+from skyarchive.steps.windows.computing import SUMMARY, Summary, computed
+from skyarchive.steps.windows.facts import Fact, published_facts
+from skyarchive.steps.windows.planning import Plan, Told, assignment, more_records
+from skyarchive.steps.windows.records import packed, query_records
+from skyarchive.steps.windows.step import columns_read
+
+_LARGE_ROWS = 1_000_000
+"""Raw rows that count as large."""
+_ARROW = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
+          "timestamp": pa.timestamp("us", tz="UTC")}  # fmt: skip
+
+
+def windows(work: Work) -> Computed | None:
+    """The stays of neighbouring periods, in one go."""
+    work.parameters["queries"] = [f"{query.name}: {query.last}" for query in work.definition.windows]
+    plan = Plan.of(work.look, work.step, work.periods)
+    frames, summary = [], Summary({})
+    if plan.computed:
+        found = work.kept.keep(_computed(work, plan))
+        [told_of_all] = found.where(F.col(SUMMARY).isNotNull()).select(SUMMARY).collect()
+        summary = Summary(**json.loads(told_of_all[0]))
+        if not work.refuse(_explained(work, summary)):
+            return None
+        frames.append(work.select("windows", found.where(F.col(SUMMARY).isNull())))
+    if plan.renumbered:
+        frames.append(_renumbered(work, plan, summary))
+    frame = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+    told = Told.of(work.look, plan, summary, work.periods)
+    return Computed(frames={"windows": frame}, details=told.details, inputs=told.inputs)
+
+
+def _computed(work: Work, plan: Plan) -> DataFrame:
+    """Rows of the periods whose records are looked at, and one with a summary."""
+    asked = assignment(work.look, plan.computed)
+    work.expect(large=work.rows_of("ingest", asked.all_periods) >= _LARGE_ROWS)
+    columns = {**work.workshop.tables.contract("windows").columns, SUMMARY: "string"}
+    schema = pa.schema([(name, _ARROW[kind]) for name, kind in columns.items()])
+    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    records = packed(records_of(work, list(asked.all_periods))).repartition(1)
+    return records.mapInArrow(partial(computed, asked, schema), ddl)
+
+
+def records_of(work: Work, periods: list[str]) -> DataFrame:
+    """The records of neighbouring periods."""
+    rows = work.read("raw", periods).where(work.definition.counts)
+    rows = rows.select("period", "file", "row", *columns_read(work.definition))
+    before = work.look.before(periods[0])
+    carry = None
+    if before is not None and looks_back(work.definition):
+        carry = work.read("carry", [before]).where("object is not null")
+    return query_records(rows, work.definition, carry)
+
+
+def _renumbered(work: Work, plan: Plan, summary: Summary) -> DataFrame:
+    """Published rows of periods of which only the numbers have changed."""
+    facts: dict[str, Mapping[str, Fact]] = {**published_facts(work.look)}
+    for period, of_period in summary.facts.items():
+        facts[period] = {name: Fact.of(fact) for name, fact in of_period.items()}
+    more = {
+        f"{period} {name}": n
+        for period in plan.renumbered
+        for name, n in more_records(work.look, period, facts).items()
+    }
+    added = _by_key(more)
+    rows = work.read("windows", list(plan.renumbered))
+    return work.kept.keep(
+        work.select("windows", rows.withColumns({name: F.col(name) + added for name in ("entered_at", "left_at")}))
+    )
+
+
+def _by_key(values: Mapping[str, int]) -> Column:
+    pairs = F.create_map(*(F.lit(part) for pair in values.items() for part in pair))
+    return F.coalesce(pairs[F.concat_ws(" ", "period", "query")], F.lit(0)).cast("bigint")
+
+
+def _explained(work: Work, summary: Summary) -> dict[str, str]:
+    """Why a period cannot be computed, in words."""
+    return {period: f"{work.archive} {period}: {_fault(fault)}" for period, fault in summary.faults.items()}
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    if "untold" in fault:
+        file, row = fault["untold"]
+        return (
+            f"{file}, row {row} has no time between the years {YEARS[0]} and {YEARS[1]}; correct it, or give the "
+            "column that the time comes from bounds in the definition, so that such rows are refused."
+        )
+    (file, row, time), (later_file, later_row, later_time) = fault["rows"]
+    return (
+        f"its records are not all later than those of {fault['before']}, which windows need (query {fault['query']}): "
+        f"{later_file}, row {later_row} is of {_moment(later_time)}, and {file}, row {row} of {fault['before']} is of "
+        f"{_moment(time)}."
+    )
+
+
+def _moment(microseconds: int) -> str:
+    return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds):%Y-%m-%d %H:%M:%S.%f} UTC"
