@@ -119,8 +119,11 @@ def _tell(assignment: Assignment, asked: Asked, records: Records, summary: Summa
         start, end = int(borders.start[n]), int(borders.end[n])
         times = int(records.time[start]), int(records.time[end - 1])
         summary.facts[names[n]][asked.name] = Fact(end - start, *times, records.print(slice(start, end))).told()
-        begin = looked_back_from(moments, start, asked.width)
-        _tell_parts(asked, records, borders, names, names[n], begin, range(n), summary)
+    for place, period in enumerate(assignment.all_periods):
+        if period in assignment.periods:  # what one without records would look into, it does, too
+            start = int(np.searchsorted(records.period, place))
+            begin, earlier = looked_back_from(moments, start, asked.width), int(np.searchsorted(borders.period, place))
+            _tell_parts(asked, records, borders, names, period, begin, range(earlier), summary)
     for later in assignment.later if not summary.faults else ():
         if later.period not in assignment.periods:
             begin = _reached_by(later, asked, records, moments)

@@ -71,19 +71,23 @@ def _facts_of(published: "Publication", names: Sequence[str]) -> dict[str, Fact]
     return {name: Fact.of(told[name]) for name in names} if set(names) <= set(told) else None
 
 
-def reach(query: WindowQuery, earlier: Sequence[Fact]) -> int:
-    """How many of these periods, from the last one backwards, have all records of two windows before what follows
-    them begins."""
-    remaining, last = 2 * query.width, None
+def reach(query: WindowQuery, earlier: Sequence[Fact]) -> tuple[int, bool]:
+    """How many of these periods, from the last one backwards, it takes to have all records of two windows before what
+    follows them begins; and whether all of these lie within them."""
+    furthest, remaining, border = 0, 2 * query.width, None
     for count, fact in enumerate(reversed(earlier), start=1):
         if fact.first is None or fact.last is None:
             continue
-        last = fact.last if last is None else last
-        remaining -= fact.records if query.counts_records else 0
-        is_enough = remaining <= 0 if query.counts_records else fact.first <= last - 2 * query.width
+        border = fact.last - 2 * query.width if border is None else border
+        if query.counts_records:
+            furthest, remaining = count, remaining - fact.records
+            is_enough = remaining <= 0
+        else:
+            furthest = count if fact.last > border else furthest
+            is_enough = fact.first <= border
         if is_enough:
-            return count
-    return len(earlier)
+            return furthest, True
+    return furthest, False
 
 
 def looked_into(look: "Look", period: str) -> list[str]:
@@ -93,15 +97,16 @@ def looked_into(look: "Look", period: str) -> list[str]:
 
 
 def reached(queries: Sequence[WindowQuery], earlier: Sequence[str], facts: Facts) -> list[str]:
-    """Those of the earlier periods that what follows them looks into. Nothing is known beyond one without facts, and
-    that one has to come first."""
+    """Those of the earlier periods that what follows them looks into. Where they reach beyond what is known, the last
+    period without facts is one of them: it has to come first."""
     known = len(earlier)
     while known > 0 and earlier[known - 1] in facts:
         known -= 1
     told = [facts[period] for period in earlier[known:]]
-    beyond = [Fact(0, None, None, NO_RECORDS)] if known > 0 else []
-    counts = [reach(query, [*beyond, *(fact[query.name] for fact in told)]) for query in queries]
-    return list(earlier[len(earlier) - max(counts, default=0) :])
+    reaches = [reach(query, [fact[query.name] for fact in told]) for query in queries]
+    if known > 0 and not all(is_enough for _, is_enough in reaches):
+        return list(earlier[known - 1 :])
+    return list(earlier[len(earlier) - max((count for count, _ in reaches), default=0) :])
 
 
 def first_missing(look: "Look", period: str) -> list[str]:
