@@ -8,14 +8,9 @@ from pyspark.sql import functions as F
 
 from skyarchive.dataframes.columns import is_finite
 from skyarchive.definition.derivation import YEARS, MarketModel, Order, Traffic
+from skyarchive.definition.groups import BETWEEN_GROUPS, EVERYTHING, NO_GROUP, READS_SO
 from skyarchive.definition.model import Definition
 
-_BETWEEN_GROUPS = " / "
-"""Slashes of the values themselves are doubled, so that no two groups are taken for one."""
-EVERYTHING = "all"
-"""The group of an archive without groups."""
-NO_GROUP = "(none)"
-"""Stands for a missing value in a group; brackets are put around a value that reads so itself."""
 MICROSECONDS = 1_000_000
 
 
@@ -37,13 +32,12 @@ def group_key(group: Sequence[str]) -> Column:
     """One text for the values of these expressions together."""
     if not group:
         return F.lit(EVERYTHING)
-    read_so = r"^(\(+none\)+)$"
     keys = [
-        F.coalesce(F.regexp_replace(F.expr(text).cast("string"), read_so, "($1)"), F.lit(NO_GROUP)) for text in group
+        F.coalesce(F.regexp_replace(F.expr(text).cast("string"), READS_SO, "($1)"), F.lit(NO_GROUP)) for text in group
     ]
     if len(keys) > 1:
         keys = [F.replace(key, F.lit("/"), F.lit("//")) for key in keys]
-    return F.concat_ws(_BETWEEN_GROUPS, *keys)
+    return F.concat_ws(BETWEEN_GROUPS, *keys)
 
 
 def number_of(name: str, attribute: RecordValue) -> Column:

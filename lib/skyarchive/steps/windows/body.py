@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -13,11 +14,14 @@ from pyspark.sql import functions as F
 
 from skyarchive.definition.derivation import YEARS
 from skyarchive.definition.expressions import looks_back
-from skyarchive.pipeline.execute import Computed, Work
+from skyarchive.pipeline.execute import Check, Computed, Work
+from skyarchive.quality.suites import load_suite
+from skyarchive.steps.windows.checks import FIGURES, Stays
 from skyarchive.steps.windows.computing import SUMMARY, Summary, computed
-from skyarchive.steps.windows.facts import Fact, published_facts
-from skyarchive.steps.windows.planning import Plan, Told, assignment, more_records
+from skyarchive.steps.windows.ordered import Asked
+from skyarchive.steps.windows.planning import Plan, Told, assignment, known_facts, more_records
 from skyarchive.steps.windows.records import packed, query_records
+from skyarchive.steps.windows.samples import Sample
 from skyarchive.steps.windows.step import columns_read
 
 _LARGE_ROWS = 1_000_000
@@ -42,7 +46,38 @@ def windows(work: Work) -> Computed | None:
         frames.append(_renumbered(work, plan, summary))
     frame = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
     told = Told.of(work.look, plan, summary, work.periods)
-    return Computed(frames={"windows": frame}, details=told.details, inputs=told.inputs)
+    judged = _stays(work, plan, summary, frame).judged()
+    figures = work.workshop.spark.createDataFrame(judged.rows, FIGURES)
+    return Computed(
+        frames={"windows": frame},
+        checks=[Check(figures, load_suite("windows_periods"), "windows", judged.told)],
+        details=told.details,
+        inputs=told.inputs,
+    )
+
+
+def _stays(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Stays:
+    """The rows with all that they are judged by."""
+    queries = work.definition.windows
+    facts = known_facts(work.look, summary)
+    timeline = [period for period in work.look.timeline if period in facts and period <= work.periods[-1]]
+    following: dict[tuple[str, str], str] = {}
+    for query in queries:
+        full = [period for period in timeline if facts[period][query.name].records]
+        following |= {(period, query.name): after for period, after in pairwise(full)}
+    before = sorted({period for (period, _), after in following.items() if after in work.periods} - {*work.periods})
+    computed = [period for period in plan.computed if period in work.periods]
+    looked_at = list(assignment(work.look, plan.computed).all_periods) if computed else []
+    return Stays(
+        frame.where(F.col("period").isin(work.periods)),
+        work.read("windows", before) if before else None,
+        records_of(work, looked_at) if looked_at else None,
+        following,
+        [sample for sample in map(Sample.of, summary.samples) if sample.period in computed],
+        Asked.of(queries),
+        [(period, query.name) for period in computed for query in queries if facts[period][query.name].records],
+        work.periods,
+    )
 
 
 def _computed(work: Work, plan: Plan) -> DataFrame:
@@ -69,9 +104,7 @@ def records_of(work: Work, periods: list[str]) -> DataFrame:
 
 def _renumbered(work: Work, plan: Plan, summary: Summary) -> DataFrame:
     """Published rows of periods of which only the numbers have changed."""
-    facts: dict[str, Mapping[str, Fact]] = {**published_facts(work.look)}
-    for period, of_period in summary.facts.items():
-        facts[period] = {name: Fact.of(fact) for name, fact in of_period.items()}
+    facts = known_facts(work.look, summary)
     more = {
         f"{period} {name}": n
         for period in plan.renumbered

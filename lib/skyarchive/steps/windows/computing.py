@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skyarchive.dataframes.records import EVERYTHING
+from skyarchive.definition.groups import EVERYTHING
 from skyarchive.steps.windows.facts import NO_RECORDS, Fact
 from skyarchive.steps.windows.ordered import Asked, Ints, Ordered, Records
 from skyarchive.steps.windows.records import Batches, unpacked
+from skyarchive.steps.windows.samples import samples
 from skyarchive.steps.windows.stays import Borders, looked_back_from, stay_rows
 
 SUMMARY = "_summary"
@@ -56,6 +57,8 @@ class Summary:
     """By period and query."""
     parts: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     """By period, earlier period and query the print of what the one looks into of the other."""
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    """Moments at which members are to be found again."""
     faults: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The first period that cannot be computed, and why."""
 
@@ -72,6 +75,8 @@ def computed(assignment: Assignment, columns: pa.Schema, batches: Batches) -> Ba
         for asked, records in of_query:
             own = records.at(np.flatnonzero(records.period < good)) if summary.faults else records
             _tell(assignment, asked, own, summary)
+            periods, first = assignment.all_periods, len(assignment.context)
+            summary.samples += [it.told() for it in samples(own, asked, periods, first, assignment.base[asked.name])]
             yield from _rows(assignment, asked, own, columns)
     told = {name: pa.nulls(1, columns.field(name).type) for name in columns.names}
     told[SUMMARY] = pa.array([json.dumps(vars(summary))])

@@ -11,9 +11,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skyarchive.definition.windows import WindowQuery
-from skyarchive.steps.windows.records import TIME, group_column, part_column
 
 Ints = NDArray[np.int64]
+TIME = "_time"
+"""A record's time in microseconds since 1970; null where nobody can tell it."""
+
+
+def part_column(number: int) -> str:
+    """Whether a record takes part in the query of this number."""
+    return f"_part_{number}"
+
+
+def group_column(number: int) -> str:
+    """A record's group, where the query of this number has groups."""
+    return f"_group_{number}"
 
 
 @dataclass(frozen=True)

@@ -101,9 +101,7 @@ class Told:
         """`periods`: those that are published."""
         queries = look.definition.windows
         names = [query.name for query in queries]
-        facts: dict[str, Mapping[str, Fact]] = {**told.published_facts(look)}
-        for period, of_period in summary.facts.items():
-            facts[period] = {name: Fact.of(of_period[name]) for name in names}
+        facts = known_facts(look, summary)
 
         def part(period: str, of: str) -> str:
             parts = summary.parts.get(period, {}).get(of, {})
@@ -130,6 +128,14 @@ class Told:
             known = kept[told.LOOKED_INTO].items()
             result.inputs[period] = {f"{told.RECORDS} {of}": parts[told.PART] for of, parts in known}
         return result
+
+
+def known_facts(look: Look, summary: Summary) -> dict[str, Mapping[str, Fact]]:
+    """What is told of the periods that were computed, and published of all others."""
+    facts: dict[str, Mapping[str, Fact]] = {**told.published_facts(look)}
+    for period, of_period in summary.facts.items():
+        facts[period] = {name: Fact.of(fact) for name, fact in of_period.items()}
+    return facts
 
 
 def more_records(look: Look, period: str, facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, int]:

@@ -18,24 +18,13 @@ from skyarchive.dataframes.records import (
 )
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import WindowQuery
+from skyarchive.steps.windows.ordered import TIME, group_column, part_column
 
 Batches = Iterator[pa.RecordBatch]
-TIME = "_time"
-"""A record's time in microseconds since 1970; null where nobody can tell it."""
 PACKED = "period string, records binary"
 _TEXTS = ("file", "object")
 _PACK_ROWS = 500_000
 """Records that travel together, about."""
-
-
-def part_column(number: int) -> str:
-    """Whether a record takes part in the query of this number."""
-    return f"_part_{number}"
-
-
-def group_column(number: int) -> str:
-    """A record's group, where the query of this number has groups."""
-    return f"_group_{number}"
 
 
 def query_records(rows: DataFrame, definition: Definition, carry: DataFrame | None) -> DataFrame:

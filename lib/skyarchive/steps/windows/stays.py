@@ -31,7 +31,7 @@ class Borders:
     @classmethod
     def of(cls, records: Records) -> "Borders":
         period, start = np.unique(records.period, return_index=True)
-        return cls(period, start, np.append(start[1:], len(records)))
+        return cls(period, start, np.append(start, len(records))[1:])
 
     def first_disorder(self, records: Records) -> tuple[int, int] | None:
         """The last record of a period and the first of the next one that has some, where it is not later."""

@@ -1,0 +1,155 @@
+"""The windows step: every period's stays are what the definition gives, however the periods are run."""
+
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conftest import Home, as_settings, make_home
+from shifts import NAMES, SHIFTS, YEARS, Rows, read_rows, truth, write_rows, write_shifts
+from skyarchive.definition.selection import Selection
+from skyarchive.pipeline.refreshing import refresh
+from skyarchive.pipeline.running import run_step, run_steps
+
+BEGIN = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """Five years, run in one job."""
+    home = make_home(tmp_path_factory.mktemp("shifts"))
+    definitions = home.folder / "definitions"
+    definitions.mkdir()
+    (definitions / "shifts.yaml").write_text(SHIFTS)
+    home.settings = replace(home.settings, archives=str(definitions))
+    write_shifts(home.raw / "shifts")
+    workshop = home.workshop("shifts")
+    outcomes = run_steps(workshop, Selection(), ["ingest", "windows"])
+    assert [outcome.refused for outcome in outcomes] == [{}] * 2
+    return home
+
+
+@pytest.fixture
+def shifts(built: Home, tmp_path: Path) -> Home:
+    """A copy of it for one test."""
+    shutil.copytree(built.folder, tmp_path, dirs_exist_ok=True)
+    settings = {name: str(tmp_path / name) for name in ("warehouse", "raw")}
+    return Home(tmp_path, replace(built.settings, archives=str(tmp_path / "definitions"), **settings))
+
+
+def rows(home: Home, sql: str) -> Rows:
+    answer = home.workshop("shifts").lake.query(sql)
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+def table(home: Home) -> Rows:
+    """The published table as the oracle tells it."""
+    found = []
+    for row in rows(home, "select * exclude (cost, half) from shifts.windows order by query, period, file, row"):
+        times = {name: row[name] and _since(row[name]) for name in ("arrived", "entered", "left")}
+        found.append(row | times)
+    return found
+
+
+def _since(time: datetime) -> int:
+    return round((time - BEGIN).total_seconds() * 1e6)
+
+
+def done(home: Home) -> list[str]:
+    """The periods of which windows was run by a refresh, in order."""
+    outcomes = refresh(home.workshop("shifts"))
+    assert not any(outcome.refused for outcome in outcomes)
+    return [period for outcome in outcomes if outcome.step == "windows" for period in outcome.published]
+
+
+def change(home: Home, year: str, row: int, **values: Any) -> None:
+    path = home.raw / "shifts" / f"shifts{year}.csv"
+    found = read_rows(path)
+    for name, value in values.items():
+        found[row - 1][NAMES.index(name)] = str(value)
+    write_rows(path, found)
+
+
+def test_a_range_gives_the_table_by_definition(shifts: Home) -> None:
+    wanted = truth(shifts.raw / "shifts")
+    assert table(shifts) == wanted
+    # The data has what makes it hard.
+    assert {row["entered_because"] for row in wanted} == {"arrived", "freed"}
+    assert {row["left_because"] for row in wanted} == {"expired", "beaten", None}
+    assert {row["period"] for row in wanted} == {*YEARS} - {"2003"}
+    assert any(row["continued_from"] and row["period"] == "2004" for row in wanted)
+    values = rows(shifts, "select cost, half from shifts.windows")
+    assert all(row["cost"] is not None and row["half"] is not None for row in values)
+
+
+def test_year_by_year_gives_the_same_and_what_is_missing_comes_first(shifts: Home) -> None:
+    before = table(shifts)
+    for year in ("2004", "2002"):
+        assert run_step(shifts.workshop("shifts"), "windows", [year]).published == [year]
+    assert table(shifts) == before
+    assert done(shifts) == []
+    shutil.rmtree(shifts.folder / "warehouse")
+    workshop = shifts.workshop("shifts")
+    run_steps(workshop, Selection(), ["ingest"])
+    assert run_step(workshop, "windows", ["2002"]).published == ["2001", "2002"]
+    assert table(shifts) == [row for row in before if row["period"] < "2003"]
+
+
+def test_a_change_is_followed_as_far_as_it_matters(shifts: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shifts)
+    last = max(truth(shifts.raw / "shifts"), key=lambda row: (row["period"] == "2001", row["arrived"]))
+    change(shifts, "2001", last["row"], cost=-5)  # the last of the year: the next one looks into it
+    assert done(shifts) == ["2001", "2002"]
+    assert table(shifts) == truth(shifts.raw / "shifts")
+    first = min(
+        (row for row in truth(shifts.raw / "shifts") if row["query"] == "recent"), key=lambda row: row["arrived"]
+    )
+    change(shifts, "2001", first["row"], cost=9)  # long before the next year
+    assert done(shifts) == ["2001"]
+    assert table(shifts) == truth(shifts.raw / "shifts")
+    change(shifts, "2001", first["row"], open=False)  # one record less: the others are numbered anew
+    run_steps(shifts.workshop("shifts"), Selection("2001"), ["ingest", "windows"])
+    told = {row["period"]: row["why"] for row in shifts.command("status", "shifts", "--format", "json").rows}
+    assert "1 fewer record before it" in told["2005"]
+    assert done(shifts) == ["2002", "2003", "2004", "2005"]
+    assert table(shifts) == truth(shifts.raw / "shifts")
+    assert {state.state for state in _windows_states(shifts)} == {"current"}
+
+
+def _windows_states(home: Home) -> list[Any]:
+    from skyarchive.pipeline.status import period_statuses
+
+    return [it.steps["windows"] for it in period_statuses(home.settings, home.workshop("shifts").definition)]
+
+
+def test_a_new_query_makes_only_this_table_stale(shifts: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_settings(monkeypatch, shifts)
+    path = shifts.folder / "definitions" / "shifts.yaml"
+    path.write_text(
+        SHIFTS + "  - {name: cheap, last: 1 minute, attributes: {third: {better: lower, value: cost / 3}}}\n"
+    )
+    before = table(shifts)
+    assert {state.why for state in _windows_states(shifts)} == {"the archive's definition changed since windows"}
+    outcomes = refresh(shifts.workshop("shifts"))
+    assert [outcome.step for outcome in outcomes if outcome.step in ("ingest", "windows")] == ["windows"]
+    told = rows(shifts, "select * exclude (cost, half, third) from shifts.windows where query <> 'cheap'")
+    assert len(told) == len(before)
+    cheap = rows(shifts, "select cost, third from shifts.windows where query = 'cheap'")
+    assert cheap and all(row["cost"] is None and row["third"] is not None for row in cheap)
+    path.write_text(SHIFTS)  # and goes again
+    assert refresh(shifts.workshop("shifts"))
+    assert table(shifts) == before
+
+
+def test_a_period_that_is_not_later_than_the_one_before_is_refused(shifts: Home) -> None:
+    change(shifts, "2004", 7, second=1, open=True, cost=1, made=1, who="s1")
+    outcomes = run_steps(shifts.workshop("shifts"), Selection(), ["ingest", "windows"])
+    told = outcomes[1].refused
+    assert outcomes[1].published == ["2001", "2002", "2003"] and set(told) == {"2004", "2005"}
+    assert "its records are not all later than those of 2002" in told["2004"]
+    assert "shifts2004.csv, row 7 is of 2001-01-01 00:00:01" in told["2004"] and "shifts2002.csv, row " in told["2004"]
+    assert "follows a period that was refused" in told["2005"]
