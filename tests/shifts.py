@@ -48,7 +48,7 @@ def write_shifts(folder: Path, seed: int = 0) -> None:
     second = 0
     for year in YEARS:
         rows = []
-        for _ in range(60 if year != "2003" else 3):
+        for _ in range(90 if year != "2003" else 3):
             made = chance.randint(0, 6)
             cost = chance.choice(["", "NaN", "-0.0", "0", *[str(made + chance.randint(-1, 2))] * 8])
             rows.append([year, second, f"s{chance.randint(0, 3)}", "" if year == "2003" else cost,
