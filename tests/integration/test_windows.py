@@ -1,19 +1,31 @@
 """The windows step: every period's stays are what the definition gives, however the periods are run."""
 
+import json
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from conftest import Home, as_settings, make_home
 from shifts import NAMES, SHIFTS, YEARS, Rows, read_rows, truth, write_rows, write_shifts
 from skyarchive.definition.selection import Selection
+from skyarchive.pipeline.look import Look
 from skyarchive.pipeline.refreshing import refresh
 from skyarchive.pipeline.running import run_step, run_steps
+from skyarchive.pipeline.status import period_statuses
+from skyarchive.steps.windows import body
+from skyarchive.steps.windows.body import ARROW
+from skyarchive.steps.windows.checks import Stays
+from skyarchive.steps.windows.computing import SUMMARY, computed
+from skyarchive.steps.windows.ordered import Asked
+from skyarchive.steps.windows.planning import assignment
+from skyarchive.steps.windows.records import packed, query_records
+from skyarchive.steps.windows.samples import Sample
 
 TOLD = (
     'period, query, group_key, file, "row", object, arrived, entered, "left", entered_at, left_at, entered_because, '
@@ -125,8 +137,6 @@ def test_a_change_is_followed_as_far_as_it_matters(shifts: Home, monkeypatch: py
 
 
 def _windows_states(home: Home) -> list[Any]:
-    from skyarchive.pipeline.status import period_statuses
-
     return [it.steps["windows"] for it in period_statuses(home.settings, home.workshop("shifts").definition)]
 
 
@@ -157,3 +167,59 @@ def test_a_period_that_is_not_later_than_the_one_before_is_refused(shifts: Home)
     assert "its records are not all later than those of 2002" in told["2004"]
     assert "shifts2004.csv, row 7 is of 2001-01-01 00:00:01" in told["2004"] and "shifts2002.csv, row " in told["2004"]
     assert "follows a period that was refused" in told["2005"]
+
+
+def test_each_check_can_fail(shifts: Home) -> None:
+    workshop = shifts.workshop("shifts")
+    definition, look = workshop.definition, Look.read(workshop.lake, workshop.definition)
+    versions = workshop.ledger().versions
+    task = assignment(look, ["2002"])
+    assert task.context == ("2001",)
+    raw = workshop.tables.read("raw", versions["raw"], ["2001", "2002"]).where(definition.counts)
+    records = query_records(raw, definition, None).persist()
+    published = workshop.tables.read("windows", versions["windows"], ["2001", "2002"])
+    contract = workshop.tables.contract("windows")
+    schema = pa.schema([*((name, ARROW[kind]) for name, kind in contract.columns.items()), (SUMMARY, pa.string())])
+    packs = iter(packed(records).toArrow().to_batches())
+    [summary] = [row for batch in computed(task, schema, packs) for row in batch.column(SUMMARY).to_pylist() if row]
+    samples = [Sample.of(told) for told in json.loads(summary)["samples"]]
+    right = [row.asDict() for row in published.where("period = '2002'").collect()]
+    names = ("repeated", "strangers", "wrong_start", "unaudited", "audited", "wrong")
+
+    def figures(rows: Rows, samples: list[Sample] = samples) -> dict[str, int]:
+        found = workshop.spark.createDataFrame(
+            [tuple(row[c] for c in contract.columns) for row in rows], published.schema
+        )
+        expected = [("2002", query.name) for query in definition.windows]
+        following = {("2001", name): "2002" for _, name in expected}
+        stays = Stays(found, published.where("period = '2001'"), records, following, samples,
+                      Asked.of(definition.windows), expected, ["2002"])  # fmt: skip
+        judged = stays.judged()
+        assert bool(judged.misjudged["2002"]) == bool(judged.rows[0][-1])
+        return dict(zip(names, judged.rows[0][1:], strict=True))
+
+    fine = figures(right)
+    assert fine.pop("audited") == len(samples) >= 6 and set(fine.values()) == {0}
+    last = next(row for row in right if row["continues_into"])
+    begun = next(row for row in right if row["continued_from"])
+    assert figures([*right, last])["repeated"] == 1
+    assert figures([*right, last | {"row": 9999}])["strangers"] == 1
+    assert figures([row for row in right if row is not begun])["wrong_start"] == 1
+    assert figures([row | {"entered": BEGIN} if row is begun else row for row in right])["wrong_start"] == 2
+    assert figures([row for row in right if row is not last])["wrong"] >= 1
+    assert figures([row | {"cost": 99.0} if row is last else row for row in right])["wrong"] >= 1
+    assert figures([row | {"object": "s9"} if row is last else row for row in right])["wrong"] >= 1
+    assert figures(right, [replace(sample, come=sample.come + 1) for sample in samples])["wrong"] >= len(samples)
+    assert figures(right, samples[:1])["unaudited"] == 1
+    records.unpersist()
+
+
+def test_a_wrong_answer_is_never_published(shifts: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = table(shifts)
+    right = body._computed
+    monkeypatch.setattr(body, "_computed", lambda *rest: right(*rest).where("row % 3 <> 0 or row is null"))
+    outcome = run_step(shifts.workshop("shifts"), "windows", ["2002"])
+    assert outcome.published == []
+    assert "at audited moments the members are those that brute force finds" in outcome.refused["2002"]
+    assert "misjudged:" in outcome.refused["2002"]
+    assert table(shifts) == before

@@ -215,3 +215,22 @@ def test_only_what_is_looked_into_is_told_apart_and_why_is_said() -> None:
     it.ingest("p0")
     it.run(["p0"])
     assert facts.more_or_fewer(it.look, "p3", "p2") == "1 fewer record before it"
+
+
+def test_how_far_back_a_period_looks() -> None:
+    def query(last: str) -> WindowQuery:
+        return WindowQuery.model_validate({"name": "q", "last": last, "attributes": {"x": {"better": "lower"}}})
+
+    def reach_of(last: str, *told: tuple[int, int, int]) -> tuple[int, bool]:
+        return facts.reach(
+            query(last), [Fact(n, first if n else None, end if n else None, "") for n, first, end in told]
+        )
+
+    second = 10**6
+    # What is alive at the last record, and what kept that out, came after 20 - 2 * 5.
+    assert reach_of("5 seconds", (3, 0, 10 * second), (4, 11 * second, 20 * second)) == (1, False)
+    assert reach_of("5 seconds", (3, 0, 10 * second + 1), (4, 11 * second, 20 * second)) == (2, True)
+    assert reach_of("5 seconds", (3, 0, 10 * second), (4, 10 * second, 20 * second)) == (1, True)
+    assert reach_of("5 records", (6, 0, 1), (0, 0, 0), (4, 2, 3)) == (3, True)
+    assert reach_of("5 records", (6, 0, 1), (0, 0, 0), (10, 2, 3)) == (1, True)
+    assert reach_of("5 records", (0, 0, 0), (5, 2, 3)) == (1, False)

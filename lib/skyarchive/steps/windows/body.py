@@ -26,7 +26,7 @@ from skyarchive.steps.windows.step import columns_read
 
 _LARGE_ROWS = 1_000_000
 """Raw rows that count as large."""
-_ARROW = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
+ARROW = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
           "timestamp": pa.timestamp("us", tz="UTC")}  # fmt: skip
 
 
@@ -67,7 +67,8 @@ def _stays(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Stays:
         following |= {(period, query.name): after for period, after in pairwise(full)}
     before = sorted({period for (period, _), after in following.items() if after in work.periods} - {*work.periods})
     computed = [period for period in plan.computed if period in work.periods]
-    looked_at = list(assignment(work.look, plan.computed).all_periods) if computed else []
+    # Of what is refused the records may stand anywhere.
+    looked_at = [*assignment(work.look, plan.computed).context, *computed] if computed else []
     return Stays(
         frame.where(F.col("period").isin(work.periods)),
         work.read("windows", before) if before else None,
@@ -85,7 +86,7 @@ def _computed(work: Work, plan: Plan) -> DataFrame:
     asked = assignment(work.look, plan.computed)
     work.expect(large=work.rows_of("ingest", asked.all_periods) >= _LARGE_ROWS)
     columns = {**work.workshop.tables.contract("windows").columns, SUMMARY: "string"}
-    schema = pa.schema([(name, _ARROW[kind]) for name, kind in columns.items()])
+    schema = pa.schema([(name, ARROW[kind]) for name, kind in columns.items()])
     ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
     records = packed(records_of(work, list(asked.all_periods))).repartition(1)
     return records.mapInArrow(partial(computed, asked, schema), ddl)

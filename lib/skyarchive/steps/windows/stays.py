@@ -68,9 +68,9 @@ def _cut(records: Records, asked: Asked, borders: Borders, first: int) -> _Cut:
     moments = records.moments(asked)
     begin = looked_back_from(moments, int(borders.start[first]), asked.width)
     rows = slice(begin, len(records))
-    stays = window_stays(
-        np.ascontiguousarray(moments[rows]), records.group_codes(rows), records.costs(asked, rows), asked.width
-    )
+    own = np.ascontiguousarray(moments[rows])
+    since = int(borders.start[first]) - begin
+    stays = window_stays(own, records.group_codes(rows), records.costs(asked, rows), asked.width, begin=since)
     lasts = moments[borders.end - 1]
     enters, leaves = np.searchsorted(lasts, stays.entered, "left"), np.searchsorted(lasts, stays.left, "left")
     earliest, latest = np.maximum(enters, first), np.minimum(leaves, len(lasts) - 1)
