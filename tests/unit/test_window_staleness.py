@@ -228,7 +228,7 @@ def test_how_far_back_a_period_looks() -> None:
 
     second = 10**6
     # What is alive at the last record, and what kept that out, came after 20 - 2 * 5.
-    assert reach_of("5 seconds", (3, 0, 10 * second), (4, 11 * second, 20 * second)) == (1, False)
+    assert reach_of("5 seconds", (3, 0, 10 * second), (4, 11 * second, 20 * second)) == (1, True)
     assert reach_of("5 seconds", (3, 0, 10 * second + 1), (4, 11 * second, 20 * second)) == (2, True)
     assert reach_of("5 seconds", (3, 0, 10 * second), (4, 10 * second, 20 * second)) == (1, True)
     assert reach_of("5 records", (6, 0, 1), (0, 0, 0), (4, 2, 3)) == (3, True)
