@@ -9,10 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
-from conftest import Home, as_settings, make_home
-from shifts import NAMES, SHIFTS, YEARS, Rows, read_rows, truth, write_rows, write_shifts
+from conftest import Home, as_settings
+from shifts import NAMES, SHIFTS, YEARS, Rows, read_rows, truth, write_rows
 from skyarchive.definition.selection import Selection
 from skyarchive.pipeline.look import Look
 from skyarchive.pipeline.refreshing import refresh
@@ -34,27 +33,12 @@ TOLD = (
 BEGIN = datetime(2001, 1, 1, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Five years, run in one job."""
-    home = make_home(tmp_path_factory.mktemp("shifts"))
-    definitions = home.folder / "definitions"
-    definitions.mkdir()
-    (definitions / "shifts.yaml").write_text(SHIFTS)
-    home.settings = replace(home.settings, archives=str(definitions))
-    write_shifts(home.raw / "shifts")
-    workshop = home.workshop("shifts")
-    outcomes = run_steps(workshop, Selection(), ["ingest", "windows"])
-    assert [outcome.refused for outcome in outcomes] == [{}] * 2
-    return home
-
-
 @pytest.fixture
-def shifts(built: Home, tmp_path: Path) -> Home:
+def shifts(all_shifts: Home, tmp_path: Path) -> Home:
     """A copy of it for one test."""
-    shutil.copytree(built.folder, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(all_shifts.folder, tmp_path, dirs_exist_ok=True)
     settings = {name: str(tmp_path / name) for name in ("warehouse", "raw")}
-    return Home(tmp_path, replace(built.settings, archives=str(tmp_path / "definitions"), **settings))
+    return Home(tmp_path, replace(all_shifts.settings, archives=str(tmp_path / "definitions"), **settings))
 
 
 def rows(home: Home, sql: str) -> Rows:
