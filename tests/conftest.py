@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from places import PLACES, write_places
+from shifts import SHIFTS, write_shifts
 from skyarchive.answers.options import Verbosity
 from skyarchive.cli import main
 from skyarchive.definition.catalog import Catalog
@@ -141,6 +142,21 @@ def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Hom
     workshop = home.workshop("places")
     outcomes = run_steps(workshop, Selection(), workshop.steps)
     assert [outcome.refused for outcome in outcomes] == [{}] * len(workshop.steps)
+    return home
+
+
+@pytest.fixture(scope="session")
+def all_shifts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """An archive of five periods with windows, run once. Tests leave what it publishes as it is."""
+    home = make_home(tmp_path_factory.mktemp("shifts"))
+    definitions = home.folder / "definitions"
+    definitions.mkdir()
+    (definitions / "shifts.yaml").write_text(SHIFTS)
+    home.settings = replace(home.settings, archives=str(definitions))
+    write_shifts(home.raw / "shifts")
+    workshop = home.workshop("shifts")
+    outcomes = run_steps(workshop, Selection(), ["ingest", "windows"])
+    assert [outcome.refused for outcome in outcomes] == [{}] * 2
     return home
 
 

@@ -14,6 +14,7 @@ TABLES_OF = {
     "derive": ("updates", "snapshots", "objects", "carry"),
     "skyline": ("skyline",),
     "external": ("external",),
+    "windows": ("windows",),
     "frequent": ("frequent",),
     "monitor": ("monitoring",),
 }
@@ -33,7 +34,7 @@ class LongRun(World):
             self.ingest(period)
             self.derive(period, before)
             self.skyline(period)
-            for step in ("frequent", "external", "monitor"):
+            for step in ("frequent", "external", "windows", "monitor"):
                 self._publish(step, period, {}, {}, {})
             self.tables["quality"].append(period, [{"x": 1}], run("checked", "ingest", period))
 

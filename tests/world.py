@@ -34,7 +34,11 @@ class World:
             Catalog(Settings(raw="no such folder"))
             .get("nba")
             .model_copy(
-                update={"frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})], "external": None}
+                update={
+                    "frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})],
+                    "external": None,
+                    "windows": [],
+                }
             )
         )
         archive = Archive(folder / "warehouse")

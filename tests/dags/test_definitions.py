@@ -30,7 +30,7 @@ json.dump({
 }, sys.stdout)
 """
 ARCHIVE_TASKS: dict[str, dict[str, list[str]]] = {
-    "ingest": {"ingest": ["derive", "external"], "derive": [], "external": []},
+    "ingest": {"ingest": ["derive", "external", "windows"], "derive": [], "external": [], "windows": []},
     "compute": {"skyline": ["frequent"], "frequent": ["refresh"], "refresh": []},
 }
 """What follows on what: a task waits for those that its step stands on, and no other."""

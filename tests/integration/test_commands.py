@@ -94,7 +94,7 @@ def test_one_period_replaces_exactly_itself_and_diff_shows_it(here: Home) -> Non
 
 def test_every_check_is_kept_and_the_docs_open(here: Home) -> None:
     kept = here.sql("select table_name, count(*) n, bool_and(success) ok from synthetic.quality group by 1 order by 1")
-    tables = {"raw", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external"}
+    tables = {"raw", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external", "windows"}
     assert {row["table_name"] for row in kept} == tables
     assert all(row["ok"] for row in kept)
     answer = here.command("docs", "synthetic")
@@ -156,7 +156,7 @@ def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSes
     assert "x4 (double) is not in the schema" in answer.err
 
 
-@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external"])
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external", "windows"])
 def test_a_job_is_a_program_that_explains_itself(here: Home, step: str) -> None:
     job = [sys.executable, str(ROOT / "jobs" / f"{step}.py"), "nosuch", "--periods", "00001"]
     done = subprocess.run(job, capture_output=True, text=True, timeout=60)

@@ -7,9 +7,12 @@ import pytest
 from conftest import Home
 from skyarchive.store.log_files import LogFiles
 
-TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
+TABLES = (
+    "raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external", "windows",
+)  # fmt: skip
 DAMAGED = [("updates", "refresh"), ("carry", "run"), ("raw", "refresh"), ("quarantine", "refresh"),
-           ("skyline", "refresh"), ("frequent", "refresh"), ("external", "refresh"), ("files", "refresh"),
+           ("skyline", "refresh"), ("frequent", "refresh"), ("external", "refresh"),
+           ("windows", "refresh"), ("files", "refresh"),
            ("quality", "refresh"), ("runs", "run")]  # fmt: skip
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from conftest import Home, as_settings
 
-TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
+TABLES = (
+    "raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external", "windows",
+)  # fmt: skip
 _SIZE = "16m"
 
 

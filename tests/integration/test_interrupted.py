@@ -33,12 +33,12 @@ from skyarchive.cli import main
 main()
 """
 INGESTED, DERIVED = ("raw",), ("snapshots", "updates", "objects", "carry")
-TABLES = (*INGESTED, *DERIVED, "quarantine", "skyline", "frequent", "external")
+TABLES = (*INGESTED, *DERIVED, "quarantine", "skyline", "frequent", "external", "windows")
 
 
 ALSO = ("after ingest raw", "after ingest quality", "before derive updates", "after derive updates",
         "after derive carry", "before skyline skyline", "after skyline skyline", "before skyline runs",
-        "after frequent frequent", "after external external")  # fmt: skip
+        "after frequent frequent", "after external external", "after windows windows")  # fmt: skip
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_a_kill_leaves_the_last_version_and_the_next_run_is_whole(here: Home, mo
     computed = (*INGESTED, *DERIVED)
     published = {
         "ingest": (), "derive": INGESTED, "skyline": computed, "frequent": (*computed, "skyline"),
-        "external": (*computed, "skyline", "frequent"),
+        "external": (*computed, "skyline", "frequent"), "windows": (*computed, "skyline", "frequent", "external"),
     }[where.split()[0]]  # fmt: skip
     for table in TABLES:
         assert (after[table] == before[table]) == (table not in published), table

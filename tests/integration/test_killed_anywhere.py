@@ -28,9 +28,11 @@ from skyarchive.pipeline.status import period_statuses
 from skyarchive.store.lake import Lake
 
 pytestmark = pytest.mark.slow
-STEPS = ("ingest", "derive", "skyline", "frequent", "external")
+STEPS = ("ingest", "derive", "skyline", "frequent", "external", "windows")
 PERIOD, EARLIER = "00002", ("00000", "00001")
-TABLES = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
+TABLES = (
+    "raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external", "windows",
+)  # fmt: skip
 LOCAL, CONNECT = ("group", "driver", "jvm", "worker"), ("driver", "jvm", "worker")
 KILLS = 50
 _LINES, _MOST_DELAY = 4, 2.0

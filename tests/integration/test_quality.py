@@ -206,6 +206,48 @@ SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set
             "missed": ({"missed": 1}, {"audited records outside the answer are beaten by one in it"}),
         },
     ),
+    "windows": (
+        "period string, query string, group_key string, file string, row bigint, object string, x double, "
+        "arrived timestamp, entered timestamp, left timestamp, entered_at bigint, left_at bigint, "
+        "entered_because string, freed_by_row bigint, left_because string, by_row bigint, continues_into boolean",
+        {"period": "2014", "query": "q", "group_key": "", "file": "f", "row": 1, "object": "a", "x": 1.0,
+         "arrived": NOON, "entered": NOON, "left": NOON + timedelta(1), "entered_at": 1, "left_at": 1,
+         "entered_because": "arrived", "left_because": "expired", "continues_into": False},
+        NO_PERIOD
+        | {
+            "no query": ({"query": None}, {"query is not null"}),
+            "no group": ({"group_key": None}, {"group_key is not null"}),
+            "no file": ({"file": None}, {"file is not null"}),
+            "row": ({"row": 0}, {"row >= 1"}),
+            "no object": ({"object": None}, {"object is there and not empty"}),
+            "too early": ({"arrived": NOON + timedelta(1)}, {"nobody is a member before it arrives"}),
+            "no time": ({"left": NOON}, {"nobody leaves before it enters"}),
+            "backwards": ({"left_at": 0}, {"nobody leaves before it enters"}),
+            "goes on": ({"continues_into": True}, {"who goes on has not left, and who does not has left for a reason"}),
+            "freed": ({"entered_because": "freed"}, {"who was freed says by whose end"}),
+            "beaten": ({"left_because": "beaten"}, {"who was beaten says by whom"}),
+            "still": ({"left": None, "left_at": None, "left_because": None, "continues_into": True}, set()),
+            "of records": ({"left": NOON, "left_at": 2}, set()),
+        },
+    ),
+    "windows_periods": (
+        "period string, repeated bigint, strangers bigint, wrong_start bigint, unaudited bigint, wrong bigint",
+        {"period": "2014", "repeated": 0, "strangers": 0, "wrong_start": 0, "unaudited": 0, "wrong": 0},
+        NO_PERIOD
+        | {
+            "twice": ({"repeated": 1}, {"no record of a query is there twice"}),
+            "stranger": ({"strangers": 1}, {"every member is a record of the period or of one before"}),
+            "start": (
+                {"wrong_start": 1},
+                {"continued_from says who was a member at the last record before the period, and since when"},
+            ),
+            "no audit": ({"unaudited": 1}, {"members of every query were found again at some moments"}),
+            "wrong": (
+                {"wrong": 1},
+                {"at audited moments the members are those that brute force finds in the raw rows"},
+            ),
+        },
+    ),
 }  # fmt: skip
 
 

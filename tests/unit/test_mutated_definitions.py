@@ -39,6 +39,9 @@ frequent: [{theta: 0.8, window: 30}]
 external:
   attributes: {x: {better: lower}, y: {better: higher, value: x / 2}, grade: {better: {order: [[A, B], [A, C]]}}}
   group: [who, x > 1]
+windows:
+- {name: a, last: 30 records, attributes: {x: {better: lower}, y: {better: higher, value: x / 2}}, where: x < 4}
+- {name: b, last: 1.5 hours, attributes: {x: {better: lower}}, group: [grade]}
 """
 ODD: list[Any] = [
     None, True, False, 0, -1, 1, 10**30, -(10**30), 10**400, 1.5, float("inf"), float("-inf"), float("nan"), 1e308, "",

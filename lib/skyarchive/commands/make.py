@@ -116,5 +116,7 @@ def _describe(settings: Settings, attributes: int, block: int) -> None:
     content["columns"] = fixed | {name: {"type": "double"} for name in names}
     content["attributes"] = {name: {"better": "lower"} for name in names}
     content["external"] = {"attributes": {name: {"better": "lower"} for name in names}}
+    for query in content["windows"]:
+        query["attributes"] = {name: {"better": "lower"} for name in names}
     Definition.model_validate(content)
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")

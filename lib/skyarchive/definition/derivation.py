@@ -35,6 +35,11 @@ class _Method(BaseModel):
         """What makes two raw rows the same record, unless the definition says."""
         return []
 
+    @property
+    def time_columns(self) -> list[str]:
+        """Columns that tell the time of a row."""
+        raise NotImplementedError
+
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         """Raw columns the method reads, by the field of the definition that names them."""
         return {"attributes": list(attributes)}
@@ -93,6 +98,15 @@ class Order(BaseModel):
                 "does, with `time`"
             )
 
+    @property
+    def time_column(self) -> str:
+        return self.time or self.by[0]
+
+    @property
+    def time_columns(self) -> list[str]:
+        """Those that a snapshot's time comes from: where its rows may disagree, the ones that tell it apart, too."""
+        return [self.time_column, *([] if self.time_column in self.identity else self.identity)]
+
     def columns(self) -> list[str]:
         return [*self.by, *self.key, *(column for column in (self.time, self.label) if column)]
 
@@ -101,6 +115,10 @@ class _Log(_Method):
     """Raw rows whose columns are the attributes."""
 
     order: Order
+
+    @property
+    def time_columns(self) -> list[str]:
+        return self.order.time_columns
 
     def record_key(self, object_column: str) -> list[str]:
         return [*self.order.identity, object_column]
@@ -147,6 +165,10 @@ class Career(_Method):
     more_than: int = Field(ge=0, le=2**31 - 1)
     """An object is alive after more than this many games."""
 
+    @property
+    def time_columns(self) -> list[str]:
+        return self.order.time_columns
+
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         used = {"derive.order": self.order.columns()}
         for name, attribute in attributes.items():
@@ -179,6 +201,15 @@ class MarketModel(_Method):
     window: int = Field(ge=2, le=_LONGEST_HISTORY)
     """How many closes count."""
     decimals: int = Field(ge=0, le=12)
+
+    @property
+    def order(self) -> Order:
+        """A snapshot for every date."""
+        return Order(by=[self.date])
+
+    @property
+    def time_columns(self) -> list[str]:
+        return [self.date]
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         if set(attributes) != {"beta", "slope"}:
@@ -230,6 +261,10 @@ class Traffic(_Method):
     @property
     def reader_columns(self) -> frozenset[str]:
         return frozenset({"remote", "log"})
+
+    @property
+    def time_columns(self) -> list[str]:
+        return ["ts"]
 
     def columns_used(self, attributes: Mapping[str, object]) -> dict[str, list[str]]:
         for name in [*self.services, self.other]:

@@ -45,13 +45,26 @@ def expressions_of(definition: "Definition") -> list[Expression]:
         found.append(Expression("check_only", definition.check_only, "condition", read))
     found += [Expression(f"refuse.{n}.when", rule.when, "condition", read) for n, rule in enumerate(definition.refuse)]
     found.append(Expression("counts", definition.counts, "condition", kept))
+    records = kept | dict.fromkeys(sorted(method.added_to_records), "double")
     if external:
-        records = kept | dict.fromkeys(sorted(method.added_to_records), "double")
         for name, attribute in external.attributes.items():
             if attribute.value is not None:
                 wanted: Literal["number", "text"] = "text" if attribute.is_ranked else "number"
                 found.append(Expression(f"external.attributes.{name}.value", attribute.value, wanted, records))
         found += [Expression(f"external.group.{n}", text, "text", records) for n, text in enumerate(external.group)]
+    return found + _of_windows(definition, records)
+
+
+def _of_windows(definition: "Definition", records: Mapping[str, str]) -> list[Expression]:
+    found = []
+    for number, query in enumerate(definition.windows):
+        at = f"windows.{number}"
+        if query.where is not None:
+            found.append(Expression(f"{at}.where", query.where, "condition", records))
+        for name, attribute in query.attributes.items():
+            if attribute.value is not None:
+                found.append(Expression(f"{at}.attributes.{name}.value", attribute.value, "number", records))
+        found += [Expression(f"{at}.group.{n}", text, "text", records) for n, text in enumerate(query.group)]
     return found
 
 
@@ -60,11 +73,27 @@ def columns_counted_by(definition: "Definition") -> set[str]:
     return {name for it in expressions_of(definition) if it.field == "counts" for name in it.columns_used()}
 
 
-def columns_of_records(definition: "Definition") -> set[str]:
-    """The columns that values and groups of records are made of."""
-    external = definition.external
-    if external is None:
-        return set()
-    plain = {name for name, attribute in external.attributes.items() if attribute.value is None}
-    named = (it.columns_used() for it in expressions_of(definition) if it.field.startswith("external."))
-    return plain.union(*named)
+def columns_of_records(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+    """The columns that what a field of the definition asks of records is made of."""
+    named = (it.columns_used() for it in expressions_of(definition) if it.field.startswith(f"{field}."))
+    return _plain_attributes(definition, field).union(*named)
+
+
+def _plain_attributes(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+    """The attributes that are columns."""
+    asked = definition.windows if field == "windows" else [definition.external] if definition.external else []
+    return {name for it in asked for name, attribute in it.attributes.items() if attribute.value is None}
+
+
+def columns_read_for_records(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+    """The columns of raw rows that their records are made of, but those that stand in every table."""
+    method = definition.derive
+    used = {definition.object.column, *columns_of_records(definition, field), *columns_counted_by(definition)}
+    if looks_back(definition):
+        used |= {column for columns in method.columns_used(definition.attributes).values() for column in columns}
+    return used - method.added_to_records - {"period", "file", "row"}
+
+
+def looks_back(definition: "Definition") -> bool:
+    """Whether records look back at their object's record before, which may be of an earlier period."""
+    return bool(definition.derive.added_to_records)

@@ -104,12 +104,18 @@ class External(BaseModel):
         every column, if that is known."""
         for name, attribute in self.attributes.items():
             where = f"external.attributes.{name}"
-            if attribute.value is None and name not in known:
-                raise ValueError(
-                    f"{where}: there is no column {name!r}; give its `value`, or one of the columns {', '.join(known)}"
-                )
+            if attribute.value is None:
+                assert_column_is_there(where, name, known)
             if attribute.value is None and not attribute.is_ranked and known[name] == "string":
                 raise ValueError(
                     f"{where}: its column is a string, which has no lower and higher; give it an order, such as "
                     "better: {order: [[best, good], [best, other]]}"
                 )
+
+
+def assert_column_is_there(where: str, name: str, known: Mapping[str, str | None]) -> None:
+    """Refuse an attribute without a `value` whose name is no column."""
+    if name not in known:
+        raise ValueError(
+            f"{where}: there is no column {name!r}; give its `value`, or one of the columns {', '.join(known)}"
+        )

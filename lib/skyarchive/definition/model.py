@@ -10,6 +10,7 @@ from skyarchive.definition.derivation import Derivation, Traffic
 from skyarchive.definition.expressions import expressions_of
 from skyarchive.definition.external import External
 from skyarchive.definition.frequent import Query
+from skyarchive.definition.windows import WindowQuery, assert_queries_fit, check_columns
 from skyarchive.names import checked_archive, checked_column, each_once
 
 ColumnType = Literal["string", "boolean", "int", "bigint", "double", "date", "timestamp"]
@@ -202,6 +203,8 @@ class Definition(_Strict):
     """Who was unbeaten in at least a share `theta` of the last `window` snapshots; left out: not computed."""
     external: External | None = None
     """The skyline of all records ever seen; left out: not computed."""
+    windows: list[WindowQuery] = []
+    """The skylines of the records of the last while, whenever one comes or its time is up; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
     _is_built_in: bool = PrivateAttr(default=False)
@@ -246,6 +249,12 @@ class Definition(_Strict):
             raise ValueError(f"{twice[0]} is there twice")
         return value
 
+    @field_validator("windows")
+    @classmethod
+    def _windows_fit(cls, value: list[WindowQuery]) -> list[WindowQuery]:
+        assert_queries_fit(value)
+        return value
+
     @field_validator("unique")
     @classmethod
     def _each_column_once(cls, value: list[str]) -> list[str]:
@@ -264,9 +273,11 @@ class Definition(_Strict):
             for column in columns:
                 if column not in self.columns and column not in self.derive.reader_columns:
                     raise ValueError(f"{field}: there is no column {column!r}; columns are {', '.join(self.columns)}")
+        added = dict.fromkeys(self.derive.reader_columns | self.derive.added_to_records)
+        known = {name: spec.type for name, spec in self.columns.items()} | added
         if self.external:
-            added = dict.fromkeys(self.derive.reader_columns | self.derive.added_to_records)
-            self.external.check_columns({name: spec.type for name, spec in self.columns.items()} | added)
+            self.external.check_columns(known)
+        check_columns(self.windows, known)
         for expression in expressions_of(self):
             expression.columns_used()
         return self

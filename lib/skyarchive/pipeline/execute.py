@@ -15,7 +15,7 @@ from skyarchive.pipeline.look import Look
 from skyarchive.pipeline.publishing import Outcome, PeriodRecord, Run
 from skyarchive.pipeline.renewing import make_anew, with_all_published
 from skyarchive.pipeline.session import fitting_work
-from skyarchive.pipeline.step import Layout, Need, Step, before, resolved
+from skyarchive.pipeline.step import Layout, Need, Step, resolved
 from skyarchive.pipeline.workshop import Workshop
 from skyarchive.quality.checking import load_suite, preload
 from skyarchive.quality.suites import Suite
@@ -277,27 +277,26 @@ def _laid_out(frame: DataFrame, layout: Layout, rows: int) -> DataFrame:
 def _records(work: Work, made: _Made, periods: list[str]) -> dict[str, PeriodRecord]:
     """What `runs` keeps of every period. Of a chain each one stands on what the one before it came out as."""
     step, computed = work.step, made.computed
-    carried = [need for need in work.look.needs(step) if need.step == step.name and need.periods is before]
+    look = work.look
     records: dict[str, PeriodRecord] = {}
-    for place, period in enumerate(periods):
-        inputs = work.look.inputs(step, period) | dict(computed.inputs.get(period, {}))
-        if step.chained and place > 0:
-            inputs |= {need.output: made.outputs[periods[place - 1]][need.output] for need in carried}
+    for period in periods:
+        inputs = look.inputs(step, period) | dict(computed.inputs.get(period, {}))
         rows_in = computed.rows_in.get(period)
         records[period] = PeriodRecord(
-            rows_in=_rows_needed(work, period) if rows_in is None else rows_in,
+            rows_in=_rows_needed(work, look, period) if rows_in is None else rows_in,
             rows_out=made.rows(step.result, [period]),
             input_fingerprints=inputs,
             output_fingerprints=made.outputs[period],
             details=dict(computed.details.get(period, {})),
         )
+        look = look.with_published(work.run.publication(period, records[period]))
     return records
 
 
-def _rows_needed(work: Work, period: str) -> int:
+def _rows_needed(work: Work, look: Look, period: str) -> int:
     """Of the first of the step that it needs, and all that it needs of that one."""
-    needs = work.look.needs(work.step)
-    found: set[str] = {of for need in needs if _alike(need, needs[0]) for of in need.periods(work.look, period)}
+    needs = look.needs(work.step)
+    found: set[str] = {of for need in needs if _alike(need, needs[0]) for of in need.periods(look, period)}
     return work.rows_of(needs[0].step, found) if needs else 0
 
 

@@ -59,12 +59,18 @@ class Look:
         """Fingerprints of all that a result depends on, as they are now."""
         found = {DEFINITION: step.definition_print(self.definition), VERSION: str(step.version)}
         found |= {need.output: NOTHING for need in self.needs(step) if not need.each}
-        return found | {need.key(of): self._output(need, of) for need, of in self.stands_on(step, period)}
+        return found | {need.key(of): self._output(need, period, of) for need, of in self.stands_on(step, period)}
 
-    def _output(self, need: Need, period: str) -> str:
-        published = self.published(need.step, period)
+    def with_published(self, publication: Publication) -> "Look":
+        """The same after something more was published."""
+        return Look(self.definition, self.ledger.with_published(publication))
+
+    def _output(self, need: Need, period: str, of: str) -> str:
+        published = self.published(need.step, of)
         if published is None:
             return MISSING
+        if need.fingerprint is not None:
+            return need.fingerprint(self, period, of)
         outputs = published.output_fingerprints
         if need.columns is None:
             return outputs.get(need.output, MISSING)

@@ -24,6 +24,7 @@ from skyarchive.quality.checking import (
 )
 from skyarchive.quality.docs import keep_result
 from skyarchive.store.lake import Lake
+from skyarchive.store.ledger import Publication
 from skyarchive.store.losses import WITHDRAWN
 from skyarchive.store.tables import Commit
 
@@ -138,34 +139,38 @@ class Run:
     def publish(self, records: dict[str, PeriodRecord], withdrawn: Sequence[str] = ()) -> None:
         """Add the rows to `runs` that make this run's commits count: the last thing a step does. Of periods that are
         `withdrawn` nothing is published any more."""
-        seconds = time.monotonic() - self._began
         phases = {name: round(value, 2) for name, value in self._phases.items()}
-        told = {"seconds": phases, "periods_in_run": len(records)}
-        rows = [
-            self._row(period, seconds, self.output_versions, replace(record, details=record.details | told))
+        about_run = {"seconds": phases, "periods_in_run": len(records)}
+        told = [
+            self.publication(period, replace(record, details=record.details | about_run))
             for period, record in records.items()
         ]
         gone = PeriodRecord(0, 0, {}, {}, {WITHDRAWN: f"{self.step} of other columns is no answer any more"})
-        rows += [self._row(period, seconds, {}, gone) for period in withdrawn]
+        told += [replace(self.publication(period, gone), output_versions={}) for period in withdrawn]
+        rows = [
+            {name: _json(value) if isinstance(value, dict) else value for name, value in vars(publication).items()}
+            for publication in told
+        ]
         self.workshop.tables.note("runs", rows, self.commit(list(records)))
 
-    def _row(self, period: str, seconds: float, versions: dict[str, int], record: PeriodRecord) -> dict[str, Any]:
-        return {
-            "period": period,
-            "run_id": self.run_id,
-            "step": self.step,
-            "started": self.started,
-            "seconds": round(seconds, 3),
-            "rows_in": record.rows_in,
-            "rows_out": record.rows_out,
-            "input_versions": _json(self.input_versions),
-            "output_versions": _json(versions),
-            "parameters": _json(self.parameters),
-            "code_version": code_version(),
-            "input_fingerprints": _json(record.input_fingerprints),
-            "output_fingerprints": _json(record.output_fingerprints),
-            "details": _json(record.details),
-        }
+    def publication(self, period: str, record: PeriodRecord) -> Publication:
+        """What is published of a period, as whoever reads it will see it."""
+        return Publication(
+            period=period,
+            run_id=self.run_id,
+            step=self.step,
+            started=self.started,
+            seconds=round(time.monotonic() - self._began, 3),
+            rows_in=record.rows_in,
+            rows_out=record.rows_out,
+            input_versions=self.input_versions,
+            output_versions=self.output_versions,
+            parameters=self.parameters,
+            code_version=code_version(),
+            input_fingerprints=record.input_fingerprints,
+            output_fingerprints=record.output_fingerprints,
+            details=record.details,
+        )
 
 
 def docs_folder(lake: Lake, archive: str) -> Path:

@@ -161,7 +161,7 @@ class _States:
             (need.step, of): self.of(needed, of)
             for need, of in look.stands_on(step, period)
             for needed in look.steps
-            if needed.name == need.step
+            if needed.name == need.step and need.waits
         }
         waits_for = tuple(task for task, state in upstream.items() if not state.is_current)
         published = look.published(step.name, period)
@@ -208,8 +208,8 @@ class _States:
                 different.discard(need.key(of))
                 missing = inputs[need.key(of)] == MISSING
                 undone = f"it must start from {of}, which {step_named(need.step).undone}"
-                why = undone if missing else need.why.format(period=of)
-                found.append((why, self._known[need.step, of].is_current))
+                why = undone if missing else need.told(look, period, of)
+                found.append((why, not need.waits or self._known[need.step, of].is_current))
         if different - {DEFINITION, VERSION}:
             found.append((_FIRST if look.before(period) is None else _OTHERS, True))
         return found

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _REGISTRY = "skyarchive.steps"
 """The room that declares all steps. They import this module, so it is only looked up when it is needed."""
 Periods = Callable[["Look", str], list[str]]
+Told = Callable[["Look", str, str], str]
+"""Something about a period and one that it stands on."""
 
 
 def same(look: "Look", period: str) -> list[str]:
@@ -46,18 +48,26 @@ class Need:
     periods: Periods = same
     each: bool = False
     """Whether there may be several periods, each told apart when one changed."""
-    why: str = ""
+    why: str | Told = ""
     """What `status` says when it changed; {period} is the period of it."""
     link: str = ""
     """In a refusal, how the period stands on {period}; empty where that is the period itself."""
     asked: Callable[[Definition], bool] = always
     columns: Callable[[Definition], Collection[str]] | None = None
     """The columns of it that count; all of them if left out."""
+    fingerprint: Told | None = None
+    """The fingerprint of what counts of it, found in what is published; left out: that of the output."""
+    waits: bool = True
+    """Whether a result waits for it to be current; else what is published of it counts as it is."""
 
     @property
     def is_own(self) -> bool:
         """Whether it is of the period itself."""
         return self.periods is same
+
+    def told(self, look: "Look", period: str, of: str) -> str:
+        """What `status` says of a period for which it changed."""
+        return self.why.format(period=of) if isinstance(self.why, str) else self.why(look, period, of)
 
     def key(self, period: str) -> str:
         """What its fingerprint is kept under."""

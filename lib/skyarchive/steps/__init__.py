@@ -5,5 +5,6 @@ from skyarchive.steps.external.step import EXTERNAL
 from skyarchive.steps.frequent.step import FREQUENT
 from skyarchive.steps.ingest.step import INGEST
 from skyarchive.steps.skyline.step import SKYLINE
+from skyarchive.steps.windows.step import WINDOWS
 
-STEPS = (INGEST, DERIVE, SKYLINE, FREQUENT, EXTERNAL)
+STEPS = (INGEST, DERIVE, SKYLINE, FREQUENT, EXTERNAL, WINDOWS)

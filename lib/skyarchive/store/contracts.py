@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skyarchive.definition.model import Definition
+from skyarchive.definition.windows import attribute_names
 from skyarchive.errors import SchemaError, SettingError
 from skyarchive.names import checked_archive
 from skyarchive.settings import schemas_folder
@@ -116,6 +117,8 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
     if name == "*records":
         records = definition.external.attributes if definition.external else {}
         return {column: "string" if attribute.is_ranked else "double" for column, attribute in records.items()}
+    if name == "*windows":
+        return dict.fromkeys(attribute_names(definition.windows), kind)
     if name == "*state":
         return definition.derive.state_columns(definition.attributes)
     if name == "*columns":

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,11 @@ class Ledger:
 
     def of(self, step: str) -> dict[str, Publication]:
         return self.by_step.get(step, {})
+
+    def with_published(self, publication: Publication) -> "Ledger":
+        """The same with one more publication, the newest of its step and period."""
+        of_step = self.of(publication.step) | {publication.period: publication}
+        return replace(self, by_step=self.by_step | {publication.step: of_step})
 
 
 def _newest(lost: Mapping[RowKey, Listing]) -> str:

@@ -7,13 +7,14 @@ from pyspark.sql import functions as F
 
 from skyarchive.dataframes.choosing import chosen_plan
 from skyarchive.dataframes.workers import GROUP, Question
+from skyarchive.definition.expressions import looks_back
 from skyarchive.kernels.points.preferences import checked_preferences
 from skyarchive.pipeline.execute import Check, Computed, Work, told_by
 from skyarchive.quality.suites import load_suite
 from skyarchive.steps.external.chains import unbeaten_so_far
 from skyarchive.steps.external.checks import FIGURES, Answers, judge
 from skyarchive.steps.external.records import records, unnamed_values
-from skyarchive.steps.external.step import columns_read, needs_carry
+from skyarchive.steps.external.step import columns_read
 from skyarchive.store.fingerprints import Content, contents_by_period
 
 _LARGE_ROWS = 1_000_000
@@ -57,7 +58,7 @@ def _records(work: Work) -> DataFrame:
     rows = rows.select("period", "file", "row", *columns_read(work.definition))
     before = work.look.before(work.periods[0])
     carry = None
-    if before is not None and needs_carry(work.definition):
+    if before is not None and looks_back(work.definition):
         carry = work.read("carry", [before]).where("object is not null")
     return records(rows, work.definition, carry)
 

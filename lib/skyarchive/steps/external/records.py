@@ -1,21 +1,21 @@
-"""An archive's records: the raw rows that count, with the attributes they are compared by."""
+"""The records that are compared with all others: the raw rows that count, with the attributes of `external`."""
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.dataframes.columns import is_finite
-from skyarchive.definition.derivation import MarketModel
+from skyarchive.dataframes.records import (
+    all_of,
+    group_key,
+    number_of,
+    object_of,
+    plain_value,
+    with_what_is_looked_back_at,
+)
 from skyarchive.definition.external import External
 from skyarchive.definition.model import Definition
 from skyarchive.kernels.points.orders import PartialOrder
 from skyarchive.kernels.points.preferences import checked_preferences
-
-_BETWEEN_GROUPS = " / "
-"""Slashes of the values themselves are doubled, so that no two groups are taken for one."""
-EVERYTHING = "all"
-"""The group of an archive without groups."""
-NO_GROUP = "(none)"
-"""Stands for a missing value in a group; brackets are put around a value that reads so itself."""
 
 
 def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) -> DataFrame:
@@ -23,21 +23,12 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
     that count, `carry` the states that the first of them start from."""
     external = definition.external
     assert external is not None
-    if isinstance(definition.derive, MarketModel):
-        rows = with_previous_close(rows, definition, definition.derive, carry)
-    read_so = r"^(\(+none\)+)$"
-    groups = [
-        F.coalesce(F.regexp_replace(F.expr(text).cast("string"), read_so, "($1)"), F.lit(NO_GROUP))
-        for text in external.group
-    ]
-    if len(groups) > 1:
-        groups = [F.replace(group, F.lit("/"), F.lit("//")) for group in groups]
-    found = rows.select(
+    found = with_what_is_looked_back_at(rows, definition, carry).select(
         "period",
-        (F.concat_ws(_BETWEEN_GROUPS, *groups) if groups else F.lit(EVERYTHING)).alias("group_key"),
+        group_key(external.group).alias("group_key"),
         "file",
         "row",
-        F.col(definition.object.column).cast("string").alias("object"),
+        object_of(definition).alias("object"),
         *(_value(name, external).alias(name) for name in external.attributes),
     )
     return found.where(_whole(external)).where("object is not null")
@@ -45,9 +36,7 @@ def records(rows: DataFrame, definition: Definition, carry: DataFrame | None) ->
 
 def _value(name: str, external: External) -> Column:
     attribute = external.attributes[name]
-    value = F.col(name) if attribute.value is None else F.expr(attribute.value)
-    # Adding zero makes -0.0 plain 0.0.
-    return value.cast("string") if attribute.is_ranked else value.cast("double") + 0.0
+    return plain_value(name, attribute).cast("string") if attribute.is_ranked else number_of(name, attribute)
 
 
 def unnamed_values(records: DataFrame, external: External) -> dict[str, str]:
@@ -71,21 +60,9 @@ def unnamed_values(records: DataFrame, external: External) -> dict[str, str]:
 
 def _whole(external: External) -> Column:
     """A record with a missing attribute takes no part; nor does one with a number that is none."""
-    whole = F.lit(True)
-    for name, attribute in external.attributes.items():
-        whole = whole & (F.col(name).isNotNull() if attribute.is_ranked else is_finite(F.col(name)))
-    return whole
-
-
-def with_previous_close(
-    rows: DataFrame, definition: Definition, method: MarketModel, carry: DataFrame | None
-) -> DataFrame:
-    """The rows with the close of the object's row before, in these rows or in what they start from."""
-    item = definition.object.column
-    along = Window.partitionBy(item).orderBy(method.date)
-    lagged = rows.withColumn("previous_close", F.lag(method.close).over(along).cast("double"))
-    if carry is None:
-        return lagged
-    last = carry.select(F.col("object").alias("_object"), F.element_at("closes", -1).alias("_close"))
-    joined = lagged.join(F.broadcast(last), F.col(item).cast("string") == F.col("_object"), "left")
-    return joined.withColumn("previous_close", F.coalesce("previous_close", "_close")).drop("_object", "_close")
+    return all_of(
+        [
+            F.col(name).isNotNull() if attribute.is_ranked else is_finite(F.col(name))
+            for name, attribute in external.attributes.items()
+        ]
+    )

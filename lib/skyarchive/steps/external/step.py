@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skyarchive.definition.expressions import columns_counted_by, columns_of_records
+from skyarchive.definition.expressions import columns_read_for_records, looks_back
 from skyarchive.definition.model import Definition
 from skyarchive.pipeline.step import Layout, Need, Step, before
 from skyarchive.quality.suites import Suite, load_suite
@@ -21,22 +21,13 @@ Look at it: `skyarchive external {archive}`
 
 def _uses(definition: Definition) -> Any:
     assert definition.external is not None
-    lag = definition.derive.columns_used(definition.attributes) if needs_carry(definition) else {}
+    lag = definition.derive.columns_used(definition.attributes) if looks_back(definition) else {}
     return {**definition.configured({"external", "counts"}), "object": definition.object.column, **lag}
 
 
 def columns_read(definition: Definition) -> list[str]:
     """The columns of raw rows that records are made of."""
-    method = definition.derive
-    used = {definition.object.column, *columns_of_records(definition), *columns_counted_by(definition)}
-    if needs_carry(definition):
-        used |= {column for columns in method.columns_used(definition.attributes).values() for column in columns}
-    return sorted(used - method.added_to_records - {"period", "file", "row"})
-
-
-def needs_carry(definition: Definition) -> bool:
-    """Whether records look back at their object's record before, which may be of an earlier period."""
-    return bool(definition.derive.added_to_records)
+    return sorted(columns_read_for_records(definition, "external"))
 
 
 def _suite(definition: Definition) -> Suite:
@@ -64,7 +55,7 @@ EXTERNAL = Step(
             before,
             why="{period} now ends with something else",
             link="needs what {period} ends with, and {period}",
-            asked=needs_carry,
+            asked=looks_back,
         ),
     ),
     reads=("raw", "external", "carry"),

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from skyarchive.definition.derivation import MarketModel, Order
+from skyarchive.definition.derivation import MarketModel
 from skyarchive.kernels import market as kernel
 from skyarchive.steps.derive.methods.parts import (
     BEFORE,
@@ -31,7 +31,7 @@ def derive_market(chain: Chain) -> Derived:
     """One snapshot per date with a row; an object without a row that day is not alive."""
     method = chain.definition.derive
     assert isinstance(method, MarketModel)
-    order = Order(by=[method.date])
+    order = method.order
     snapshots = chain.kept.keep(numbered_snapshots(chain, order))
     rows = at_snapshots(chain, snapshots, order)
     quotes = chain.kept.keep(rows.transform(with_returns, chain, method).transform(with_market_returns))

@@ -6,6 +6,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from skyarchive.dataframes.records import order_time
 from skyarchive.definition.derivation import YEARS, Order
 from skyarchive.definition.model import Definition
 from skyarchive.pipeline.keeping import Kept
@@ -54,15 +55,7 @@ class Derived:
 
 def numbered_snapshots(chain: Chain, order: Order) -> DataFrame:
     """The distinct values of the order columns as numbered snapshots, with time and label."""
-    spec = chain.definition.columns[order.by[0]]
-    if order.time:
-        time = F.col(order.time).try_cast("timestamp")
-    elif spec.type in ("date", "timestamp"):
-        time = F.col(order.by[0]).cast("timestamp")
-    else:
-        start = F.unix_micros(F.to_timestamp(F.lit(order.start)))
-        step = F.round(F.col(order.by[0]) * F.lit(order.step_seconds * 1e6)).try_cast("bigint")
-        time = F.timestamp_micros(F.try_add(start, step))
+    time = order_time(chain.definition, order)
     label = F.col(order.label or order.by[0]).cast("string")
     # One row a snapshot: few enough to be put in order in one place.
     along = Window.partitionBy(F.lit(0)).orderBy("period", *order.by)

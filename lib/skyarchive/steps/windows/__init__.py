@@ -1,0 +1,1 @@
+"""The skylines of the records of the last while."""
