@@ -11,7 +11,7 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([
     "pyspark.sql.connect.session", "skyarchive.cli", "skyarchive.quality.gx", "skyarchive.steps.ingest.body",
     "skyarchive.steps.derive.body", "skyarchive.steps.skyline.body", "skyarchive.steps.frequent.body",
-    "skyarchive.steps.external.body",
+    "skyarchive.steps.external.body", "skyarchive.steps.windows.body",
 ])  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from skyarchive.store.lake import Lake
 
 SEASONS = "2002..2014"
 RESULTS = (
-    "raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external",
+    "raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external", "windows",
 )  # fmt: skip
 
 pytestmark = [

@@ -85,7 +85,8 @@ def test_a_correction_that_changes_nothing_downstream_stops_at_once(nba: Home) -
 
 
 def test_running_again_changes_nothing_a_reader_sees(nba: Home) -> None:
-    tables = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external")
+    tables = ("raw", "quarantine", "snapshots", "updates", "objects", "carry", "skyline", "frequent", "external",
+              "windows")  # fmt: skip
     before = {table: nba.sql(f"select * from nba.{table} order by all") for table in tables}
     assert nba.command("run", "nba", "--periods", "2009").code == 0
     assert {table: nba.sql(f"select * from nba.{table} order by all") for table in tables} == before

@@ -1,9 +1,10 @@
 """What is published of an archive, seen with its definition: what a step stands on, and whether that is still so."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from skyarchive.definition.model import Definition
 from skyarchive.pipeline.step import Need, Step, first_step, step_named, steps_of
@@ -15,6 +16,7 @@ NOTHING = "none"
 """Fingerprint of what an archive's first period starts from."""
 MISSING = "missing"
 """Fingerprint of what is not published, and so fits nothing."""
+Found = TypeVar("Found")
 DEFINITION, VERSION, FILES = "definition", "version", "files"
 """Keys of a publication's input fingerprints beside those of its needs."""
 
@@ -29,6 +31,17 @@ class Look:
     @classmethod
     def read(cls, lake: Lake, definition: Definition) -> "Look":
         return cls(definition, Ledger.read(lake, definition.name))
+
+    @cached_property
+    def _found(self) -> dict[Any, Any]:
+        return {}
+
+    def once(self, find: Callable[["Look"], Found]) -> Found:
+        """What a function finds in this look, which does not change: looked for once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

@@ -60,8 +60,8 @@ def window(
         Path | None,
         typer.Option(
             "--plot",
-            help="Draw how many members there are, come and go, and each stay as a bar, into this "
-            "file (.svg, .png or .pdf).",
+            help="Draw how many members there are, come and go, and each stay as a bar, of A..B or all the time, into "
+            "this file (.svg, .png or .pdf).",
             show_default=False,
         ),
     ] = None,
@@ -95,7 +95,7 @@ def window(
     if plot is not None:
         from skyarchive.steps.windows.pictures import draw_windows
 
-        draw_windows(questions, plot)
+        draw_windows(questions, over, plot)
         message(f"Drawn into {plot}.")
     message(answer.remark)
     render(answer.columns, limited(answer.rows, limit, format), format)

@@ -58,12 +58,13 @@ Facts = Mapping[str, Mapping[str, Fact]]
 
 def published_facts(look: "Look") -> dict[str, dict[str, Fact]]:
     """Of every period that has results of all queries as they are asked now."""
+    return look.once(_published_facts)
+
+
+def _published_facts(look: "Look") -> dict[str, dict[str, Fact]]:
     names = [query.name for query in look.definition.windows]
-    found = {}
-    for period, published in look.ledger.of(STEP).items():
-        if facts := _facts_of(published, names):
-            found[period] = facts
-    return found
+    told = {period: _facts_of(published, names) for period, published in look.ledger.of(STEP).items()}
+    return {period: facts for period, facts in told.items() if facts}
 
 
 def _facts_of(published: "Publication", names: Sequence[str]) -> dict[str, Fact] | None:
@@ -118,12 +119,19 @@ def first_missing(look: "Look", period: str) -> list[str]:
 
 def records_before(look: "Look", period: str, of: str) -> str:
     """How many records of every query there are before a period, as it is kept."""
-    facts = published_facts(look)
-    earlier = [known for known in look.timeline if known < period]
-    if any(known not in facts for known in earlier):
-        return UNKNOWN
-    names = [query.name for query in look.definition.windows]
-    return counts_text({name: sum(facts[known][name].records for known in earlier) for name in names})
+    return look.once(_records_up_to).get(look.before(period) or "", UNKNOWN)
+
+
+def _records_up_to(look: "Look") -> dict[str, str]:
+    """How many there are up to the end of every period, as far as that is known."""
+    facts, counts = published_facts(look), dict.fromkeys((query.name for query in look.definition.windows), 0)
+    found = {}
+    for period in look.timeline:
+        if period not in facts:
+            break
+        counts = {name: count + facts[period][name].records for name, count in counts.items()}
+        found[period] = counts_text(counts)
+    return found
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -19,13 +19,14 @@ _BINS = 120
 _STILL = np.inf
 
 
-def draw_windows(questions: WindowQuestions, path: Path) -> None:
-    """How many members there are, how many come and go, and since when and until when each of them is one."""
+def draw_windows(questions: WindowQuestions, over: str | None, path: Path) -> None:
+    """How many members there are, how many come and go, and since when and until when each of them is one; in A..B, or
+    all the time."""
     check_picture(path)
-    stays = questions.stays()
+    stays, end = questions.stays(over)
     if not stays:
         raise SkyarchiveError("There is no stay to draw.")
-    last = float(mdates.date2num(questions.extents[-1].last))
+    last = float(mdates.date2num(end))
     since = np.array([mdates.date2num(stay[0]) for stay in stays], float)
     until = np.array([_STILL if stay[1] is None else mdates.date2num(stay[1]) for stay in stays], float)
     with plt.rc_context(STYLE):
@@ -37,7 +38,7 @@ def draw_windows(questions: WindowQuestions, path: Path) -> None:
         _draw_turnover(turnover, since, until, last)
         _draw_bars(bars, since, until, last)
         query = questions.query
-        dress(bars, f"The last {query.last}: {questions.definition.title}")
+        dress(bars, f"Unbeaten in the last {query.last}: {questions.definition.name}")
         for axes in (size, turnover):
             for side in ("top", "right", "left"):
                 axes.spines[side].set_visible(False)
@@ -46,7 +47,7 @@ def draw_windows(questions: WindowQuestions, path: Path) -> None:
         small_print(
             figure,
             "A record is a member while no other one that counts is at least as good in everything and better in "
-            f"something. Red: members that still are.\n{ways}",
+            f"something. Red: members that are at the end.\n{ways}",
         )
         save(figure, path)
 

@@ -1,5 +1,6 @@
 """Who was in the skyline of the last while: asked from the published table, without Spark."""
 
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -83,7 +84,17 @@ class WindowQuestions:
         of = "" if self.query.counts_records else f"{'record' if count == 1 else 'records'} "
         are = "is" if count == 1 else "are"
         told = f"{count} {of}of the last {self.query.last} {are} beaten by no other at {moment}."
-        return told + (" No record has come since: this is what it was then." if moment.is_beyond else "")
+        told += " No record has come since: this is what it was then." if moment.is_beyond else ""
+        return told + self._outlook(moment)
+
+    def _outlook(self, moment: Moment) -> str:
+        """What is said of an answer at the last moment, when there is more that has no windows."""
+        last = max(self.look.ledger.of(STEP))
+        waiting = [period for period in self.look.timeline if period > last]
+        if not waiting or moment.extent != self.extents[-1]:
+            return ""
+        how = f"skyarchive run {self._schema} --periods {waiting[0]} --steps windows"
+        return f" The windows of {self._schema} {waiting[0]} are not computed yet; run: {how}"
 
     def changes(self, over: str) -> Answer:
         """Who entered and who left after the first moment, up to the last; and because of whom."""
@@ -139,7 +150,7 @@ class WindowQuestions:
                 t.length / 86400e6 as days, t.records, t.entered, t.entered_at, t.entered_because, t.left is null,
                 t.left, t.left_at, t.left_because, t.by_file, t.by_row, t.file, t.row
             from told t left join {self.names} n on n.object = t.object
-            order by {by} desc, t.entered_at, t.file, t.row limit $top
+            order by {by} desc, t.length desc, t.entered_at, t.file, t.row limit $top
             """,
             {"query": self.query.name, "last_time": last.last, "last_number": last.last_number, "top": top},
         )
@@ -150,13 +161,28 @@ class WindowQuestions:
         told = counted(len(rows), "stay", "stays")
         return self.answer(columns, rows, f"The longest {told} of {self._schema}, known up to {self.moments.at(None)}.")
 
-    def stays(self) -> list[tuple[Any, ...]]:
-        """Since when, until when (None: still) and the name of every stay, in the order they began."""
-        return self.rows(
-            f"select entered, s.left, object from {self._schema}.window_skyline s where query = $query "
-            "order by entered_at, entered, file, row",
-            {"query": self.query.name},
+    def stays(self, over: str | None) -> tuple[list[tuple[datetime, datetime | None]], datetime]:
+        """Since when and until when (None: still at the end) the members were that there were in A..B, in the order
+        they began; and the end. All of them, if nothing is given."""
+        first, last = self.moments.span(over or _SEPARATOR, _SEPARATOR)
+        begin = self._time(first) if first else self.extents[0].first
+        end = self._time(last)
+        rows = self.rows(
+            f"""
+            select greatest(s.entered, $begin), if(s.left > $end, null, s.left) from {self._schema}.window_skyline s
+            where s.query = $query and s.entered <= $end and (s.left is null or s.left > $begin)
+            order by s.entered_at, s.entered, s.file, s.row
+            """,
+            {"query": self.query.name, "begin": begin, "end": end},
         )
+        return rows, end
+
+    def _time(self, moment: Moment) -> datetime:
+        """Also of one of which only the number counts."""
+        if moment.time is not None:
+            return moment.time
+        assert moment.number is not None
+        return time_of(self._time_of_record(moment.extent, moment.number))
 
     def object_named(self, who: str) -> tuple[str, str]:
         """An object that people call so, and its name; one that is not known stands for itself."""
