@@ -42,6 +42,8 @@ class Computed:
     frames: Mapping[str, DataFrame | None]
     """By table, the rows of all periods; none where there are no rows for any."""
     checks: Sequence[Check] = ()
+    judge: Callable[[], Sequence[Check]] = tuple
+    """Makes further checks, which cost something: when it comes to checking."""
     contents: Mapping[str, Mapping[str, Content]] = field(default_factory=dict)
     """By table and period, what is already known of its content."""
     inputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -220,7 +222,7 @@ def _stamped(frame: DataFrame, column: str, prints: Mapping[str, str]) -> DataFr
 def _checked(work: Work, made: _Made) -> list[str]:
     """The periods that pass every check: first of the figures of each, then of all rows that are to be written."""
     run, outcome = work.run, work.outcome
-    for check in made.computed.checks:
+    for check in (*made.computed.checks, *made.computed.judge()):
         if not work.periods:
             return []
         passed = run.check(_of_periods(check.frame, work.periods), check.suite, check.about, work.periods, outcome)

@@ -46,14 +46,18 @@ def windows(work: Work) -> Computed | None:
         frames.append(_renumbered(work, plan, summary))
     frame = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
     told = Told.of(work.look, plan, summary, work.periods)
-    judged = _stays(work, plan, summary, frame).judged()
-    figures = work.workshop.spark.createDataFrame(judged.rows, FIGURES)
     return Computed(
         frames={"windows": frame},
-        checks=[Check(figures, load_suite("windows_periods"), "windows", judged.told)],
+        judge=lambda: [_judged(work, plan, summary, frame)],
         details=told.details,
         inputs=told.inputs,
     )
+
+
+def _judged(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Check:
+    judged = _stays(work, plan, summary, frame).judged()
+    figures = work.workshop.spark.createDataFrame(judged.rows, FIGURES)
+    return Check(figures, load_suite("windows_periods"), "windows", judged.told)
 
 
 def _stays(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Stays:

@@ -106,10 +106,6 @@ def stay_rows(
     if first == len(borders.period):
         return None
     cut = _cut(records, asked, borders, first)
-    entered, entered_at = _told(records, asked, cut.entered)
-    closed = cut.closed
-    left, left_at = _told(records, asked, np.where(closed, cut.left, 0))
-    beaten, freed = closed & (cut.beaten_by >= 0), cut.freed_by >= 0
     count, names = len(cut.record), pa.array(periods, pa.string())
     group = pa.repeat(pa.scalar(everything), count) if records.group is None else records.group.take(cut.record)
     columns = {
@@ -120,6 +116,20 @@ def stay_rows(
         "object": records.object.take(cut.record),
         **{name: _values(records, name, cut.record) for name in attributes},
         "arrived": pa.array(records.time[cut.record], _TIME),
+        **_ends(records, asked, cut, base),
+        "continued_from": pa.array(cut.continued),
+        "continues_into": pa.array(~cut.closed),
+    }
+    return pa.table(columns)
+
+
+def _ends(records: Records, asked: Asked, cut: _Cut, base: int) -> dict[str, Any]:
+    """When pieces begin and end, and because of what."""
+    closed, freed = cut.closed, cut.freed_by >= 0
+    beaten = closed & (cut.beaten_by >= 0)
+    entered, entered_at = _told(records, asked, cut.entered)
+    left, left_at = _told(records, asked, np.where(closed, cut.left, 0))
+    return {
         "entered": pa.array(entered, _TIME),
         "left": pa.array(left, _TIME, mask=~closed),
         "entered_at": pa.array(entered_at + base),
@@ -128,10 +138,7 @@ def stay_rows(
         **_record(records, cut.freed_by, freed, "freed_by_file", "freed_by_row"),
         "left_because": _either(beaten, BEATEN, EXPIRED, ~closed),
         **_record(records, cut.beaten_by, beaten, "by_file", "by_row"),
-        "continued_from": pa.array(cut.continued),
-        "continues_into": pa.array(~closed),
     }
-    return pa.table(columns)
 
 
 def _told(records: Records, asked: Asked, moments: Ints) -> tuple[Ints, Ints]:
