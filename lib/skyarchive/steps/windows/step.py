@@ -83,4 +83,5 @@ WINDOWS = Step(
     asset="windows",
     shows={"windows": lambda it: it.rows_out},
     commands="skyarchive.steps.windows.commands",
+    warm_up="skyarchive.kernels.windows.warming:warm",
 )
