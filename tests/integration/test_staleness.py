@@ -53,7 +53,8 @@ def one_more_point(points: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def runs(home: Home) -> list[tuple[str, str]]:
-    return [(row["step"], row["period"]) for row in home.sql("select step, period from nba.runs order by started, period")]
+    rows = home.sql("select step, period from nba.runs order by started, period")
+    return [(row["step"], row["period"]) for row in rows]
 
 
 def test_a_correction_makes_exactly_the_later_seasons_stale_and_refresh_mends_them(nba: Home) -> None:
