@@ -9,17 +9,18 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import BaseRequestHandler, TCPServer
 
 import grpc
 import pytest
+from pyspark.sql.connect.client.retries import Retrying
 
 from conftest import Home
 from skyarchive.errors import SettingError, SparkError
 from skyarchive.pipeline import connecting
-from skyarchive.pipeline.connecting import assert_server_there, losses_told, master_there
+from skyarchive.pipeline.connecting import assert_server_there, losses_told, master_there, patience
 from skyarchive.settings import Settings
 from skyarchive.store.lock import writing
 
@@ -202,3 +203,34 @@ def test_a_server_that_ends_while_it_works_is_told() -> None:
             raise SparkConnectGrpcException(gone)
     with pytest.raises(SparkConnectGrpcException), losses_told("sc://here:1"):
         raise SparkConnectGrpcException("[DIVIDE_BY_ZERO]")
+
+
+class Away(grpc.RpcError):
+    """What a call says of a server that is not there."""
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.UNAVAILABLE
+
+    def trailing_metadata(self) -> None:
+        return None
+
+
+def test_a_server_that_is_away_is_waited_for_once() -> None:
+    policy, waits = patience(), []
+    for _ in range(3):
+        with pytest.raises(Away), pytest.warns(UserWarning, match="RETRIES") if not waits else nullcontext():
+            for attempt in Retrying(policy, waits.append):
+                with attempt:
+                    raise Away
+    assert len(waits) == connecting._RETRIES and 10 < sum(waits) < 60
+
+
+def test_a_server_that_comes_back_in_time_is_waited_for_again() -> None:
+    policy, waits = patience(), []
+    for times in (connecting._RETRIES, 2):
+        left = iter([Away()] * times)
+        for attempt in Retrying(policy, waits.append):
+            with attempt:
+                if error := next(left, None):
+                    raise error
+    assert len(waits) == connecting._RETRIES + 2

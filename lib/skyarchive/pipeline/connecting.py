@@ -127,12 +127,34 @@ def _release(address: str, user: str, session_id: str, patience: float) -> None:
 
 
 def _cared_for(session: "SparkSession") -> None:
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-
     client: Any = session.client
-    client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST)])
+    client.set_retry_policies([patience()])
     threading.Thread(target=_keep_alive, args=(session,), daemon=True, name="sign of life").start()
     atexit.register(end_connection, session)
+
+
+def patience() -> Any:
+    """How a server that is away is waited for: once. Whoever goes on after an error, as Great Expectations does with
+    every expectation, would wait half a minute again each time."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy, RetryPolicyState
+
+    class Once(DefaultPolicy):
+        given_up = False
+
+        def can_retry(self, error: BaseException) -> bool:
+            return not self.given_up and super().can_retry(error)
+
+        def to_state(self) -> RetryPolicyState:
+            return State(self)
+
+    class State(RetryPolicyState):
+        def next_attempt(self, exception: BaseException | None = None) -> int | None:
+            wait = super().next_attempt(exception)
+            policy.given_up = wait is None
+            return wait
+
+    policy = Once(max_retries=_RETRIES, max_backoff=_LONGEST)
+    return policy
 
 
 def _keep_alive(session: Any) -> None:

@@ -65,6 +65,8 @@ def check(
     from skyarchive.quality.gx import VERDICT_ONLY, validate
 
     verdicts = validate(frame, [entry.expectation for entry in suite.entries], VERDICT_ONLY)
+    if any(_raised(verdict) for verdict in verdicts):
+        frame.sparkSession.range(1).count()  # fails, and tells of that, where it is not the rows that are to blame
     results = [
         CheckResult(entry.text, bool(verdict["success"]), verdict)
         for entry, verdict in zip(suite.entries, verdicts, strict=True)
