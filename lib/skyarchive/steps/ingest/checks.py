@@ -7,8 +7,8 @@ from typing import Any
 from skyarchive.definition.bounds import NEXT_YEAR, NUMERIC_TYPES, Bound, NextYear, following_year, seconds_past
 from skyarchive.definition.expressions import expressions_of
 from skyarchive.definition.model import Column, Definition
+from skyarchive.definition.periods import period_told_by
 from skyarchive.quality.suites import Suite, load_suite, suite_exists
-from skyarchive.steps.ingest.rows import period_told_by
 
 
 def raw_suite(definition: Definition) -> Suite:

@@ -3,15 +3,12 @@
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from skyarchive.definition.bounds import NUMERIC_TYPES
-from skyarchive.definition.derivation import YEARS
 from skyarchive.definition.model import Definition
+from skyarchive.definition.periods import period_told_by
 from skyarchive.names import PERIOD
 from skyarchive.steps.ingest.judging import judged_column
 from skyarchive.steps.ingest.reading.files import RawFile
 
-_LAST_DAY = 253402214400
-"""9999-12-31 in seconds since 1970: it ends in a year that has no date."""
 DUPLICATE = "is there twice; the first stays"
 
 
@@ -80,21 +77,6 @@ def with_period(rows: DataFrame, definition: Definition) -> DataFrame:
     else:  # others are names, unless they begin with a sign
         period = F.when(F.ascii(period) >= ord("0"), period)
     return rows.withColumn("_own_period", F.when(F.col("_place_fault").isNull(), period))
-
-
-def period_told_by(definition: Definition) -> str:
-    """The period of a row as Spark SQL of the column that gives it; null where that has none."""
-    period, kind = definition.period, definition.columns[definition.period.column].type
-    value = f"`{period.column}`"
-    if period.by == "value":
-        return f"cast({value} as string)"
-    if period.by == "block":
-        return f"format_string('%05d', cast(floor({value} / {period.size}) as bigint))"
-    if kind in NUMERIC_TYPES:
-        value = f"timestamp_seconds(if({value} >= 0 and {value} < {_LAST_DAY}, {value}, null))"
-    formats = {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd"}
-    first, last = YEARS
-    return f"if(year({value}) between {first} and {last}, date_format({value}, '{formats[period.by]}'), null)"
 
 
 def with_first_reason(rows: DataFrame, definition: Definition) -> DataFrame:
