@@ -121,6 +121,16 @@ class WindowQuery(BaseModel):
         return read_last(self.last).counts_records
 
     @property
+    def chance(self) -> str | None:
+        """How probably a record exists, as Spark SQL; None where all do."""
+        return None
+
+    @property
+    def levels(self) -> tuple[Decimal, ...]:
+        """How probable members are at least; none where records are certain."""
+        return ()
+
+    @property
     def signs(self) -> dict[str, float]:
         """What makes smaller better on each attribute: 1 or -1."""
         return {name: -1.0 if attribute.better == "higher" else 1.0 for name, attribute in self.attributes.items()}

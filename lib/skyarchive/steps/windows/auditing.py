@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.answers.positions import beaten_by
+from skyarchive.arrivals.ordered import TIME, Asked, group_column, part_column
+from skyarchive.arrivals.records import Batches
+from skyarchive.arrivals.samples import Place, Sample
 from skyarchive.definition.groups import EVERYTHING
 from skyarchive.kernels.points import unbeaten
-from skyarchive.steps.windows.ordered import TIME, Asked, group_column, part_column
-from skyarchive.steps.windows.records import Batches
-from skyarchive.steps.windows.samples import Place, Sample
 
 _HELD_ROWS = 20_000
 """Candidates of a moment that a worker holds before it lets those go that others of them beat."""

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from skyarchive.arrivals.facts import BEFORE, RECORDS
 from skyarchive.definition.expressions import columns_read_for_records, looks_back
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import attribute_names
 from skyarchive.pipeline.step import Layout, Need, Step, before
 from skyarchive.quality.suites import Suite, load_suite
-from skyarchive.steps.windows import facts
+from skyarchive.steps.windows.facts import FACTS
 
 _DOC = """\
 Finds, for every query of the archive's definition, when each record was in the skyline of the records of the last while
@@ -39,28 +40,28 @@ def _suite(definition: Definition) -> Suite:
 
 
 WINDOWS = Step(
-    name=facts.STEP,
+    name=FACTS.step,
     doc=_DOC,
-    body="skyarchive.steps.windows.body:windows",
+    body="skyarchive.arrivals.body:windows",
     uses=_uses,
     needs=(
         Need("ingest", "raw", why="its raw rows changed", columns=columns_read),
         Need(
-            facts.STEP,
-            facts.RECORDS,
-            facts.looked_into,
+            FACTS.step,
+            RECORDS,
+            FACTS.looked_into,
             each=True,
             why="it looks back into {period}, whose records changed",
             link="looks back into {period}, which",
-            fingerprint=facts.part_looked_into,
+            fingerprint=FACTS.part_looked_into,
         ),
         Need(
-            facts.STEP,
-            facts.BEFORE,
-            facts.first_missing,
-            why=facts.more_or_fewer,
+            FACTS.step,
+            BEFORE,
+            FACTS.first_missing,
+            why=FACTS.more_or_fewer,
             link="goes on from {period}, which",
-            fingerprint=facts.records_before,
+            fingerprint=FACTS.records_before,
             waits=False,
         ),
         Need(
