@@ -29,7 +29,7 @@ from skyarchive.quality.suites import load_suite
 _LARGE_ROWS = 1_000_000
 """Raw rows that count as large."""
 ARROW = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
-          "timestamp": pa.timestamp("us", tz="UTC")}  # fmt: skip
+          "timestamp": pa.timestamp("us", tz="UTC"), "decimal(9,6)": pa.decimal128(9, 6)}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,7 @@ class Asked:
     @classmethod
     def of(cls, queries: Sequence[WindowQuery]) -> "tuple[Asked, ...]":
         return tuple(
-            cls(
-                number, query.name, query.width, query.counts_records, query.signs, bool(query.group), query.levels
-            )
+            cls(number, query.name, query.width, query.counts_records, query.signs, bool(query.group), query.levels)
             for number, query in enumerate(queries)
         )
 

@@ -152,14 +152,14 @@ def assert_queries_fit(queries: Sequence[WindowQuery]) -> None:
                 )
 
 
-def check_columns(queries: Sequence[WindowQuery], known: Mapping[str, str | None]) -> None:
+def check_columns(queries: Sequence[WindowQuery], known: Mapping[str, str | None], field: str = "windows") -> None:
     """Refuse attributes whose columns are not there, and texts that are to be lower or higher. `known`: the type of
     every column, if that is known."""
     for number, query in enumerate(queries):
         for name, attribute in query.attributes.items():
             if attribute.value is not None:
                 continue
-            where = f"windows.{number}.attributes.{name}"
+            where = f"{field}.{number}.attributes.{name}"
             assert_column_is_there(where, name, known)
             if known[name] == "string":
                 raise ValueError(f"{where}: its column is a string, which has no lower and higher")
