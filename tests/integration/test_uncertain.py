@@ -12,9 +12,12 @@ from conftest import Home, as_settings
 from doubts import DOUBTS, left_out, truth
 from shifts import NAMES, YEARS, Rows, read_rows, write_rows
 from skyarchive.arrivals import body
+from skyarchive.arrivals.ordered import Asked
+from skyarchive.arrivals.records import query_records
 from skyarchive.pipeline.refreshing import refresh
 from skyarchive.pipeline.running import run_step
 from skyarchive.pipeline.status import period_statuses
+from skyarchive.steps.uncertain.checks import LikelyStays
 from uncertain_archives import assert_same
 
 TOLD = (
@@ -95,6 +98,36 @@ def test_a_change_is_followed_as_far_as_it_matters(doubts: Home) -> None:
 
 def _statuses(home: Home) -> list[Any]:
     return list(period_statuses(home.settings, home.workshop("doubts").definition))
+
+
+def test_each_check_can_fail(doubts: Home) -> None:
+    workshop = doubts.workshop("doubts")
+    definition, versions = workshop.definition, workshop.ledger().versions
+    raw = workshop.tables.read("raw", versions["raw"], ["2001", "2002"]).where(definition.counts)
+    records = query_records(raw, definition, definition.uncertain, None)
+    published = workshop.tables.read("uncertain", versions["uncertain"], ["2001", "2002"]).persist()
+    names = workshop.tables.contract("uncertain").columns
+    right = [row.asDict() for row in published.where("period = '2002'").collect()]
+    figures = ("repeated", "_strangers", "_wrong_starts")
+
+    def told(rows: Rows) -> tuple[int, ...]:
+        found = workshop.spark.createDataFrame([tuple(row[name] for name in names) for row in rows], published.schema)
+        expected = [("2002", query.name) for query in definition.uncertain]
+        following = {("2001", name): "2002" for _, name in expected}
+        stays = LikelyStays(found, published.where("period = '2001'"), records, following, [],
+                            Asked.of(definition.uncertain), expected, ["2002"])  # fmt: skip
+        return tuple(getattr(stays, figure)().get("2002", 0) for figure in figures)
+
+    assert told(right) == (0, 0, 0)
+    last = next(row for row in right if row["continues_into"])
+    ended = next(row for row in right if not row["continues_into"] and not row["continued_from"])
+    begun = next(row for row in right if row["continued_from"])
+    assert told([*right, last])[0] == 1
+    assert told([*right, ended | {"entered_at": ended["left_at"] - 1}])[0] == 1
+    assert told([*right, ended | {"row": 9999}])[1] == 1
+    assert told([row for row in right if row is not begun])[2] == 1
+    assert told([row | {"entered": BEGIN} if row is begun else row for row in right])[2] == 2
+    published.unpersist()
 
 
 def test_a_wrong_answer_is_never_published(doubts: Home, monkeypatch: pytest.MonkeyPatch) -> None:
