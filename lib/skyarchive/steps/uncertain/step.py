@@ -52,4 +52,5 @@ UNCERTAIN = Step(
     asset="uncertain",
     shows={"uncertain": lambda it: it.rows_out, "no_probability": lambda it: left_out(it.details)},
     commands="skyarchive.steps.uncertain.commands",
+    warm_up="skyarchive.kernels.uncertain.warming:warm",
 )
