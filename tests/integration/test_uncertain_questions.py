@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from math import isclose
+from math import isclose, prod
 from pathlib import Path
 from typing import Any
 
@@ -99,28 +99,31 @@ def test_what_changed(home: Home) -> None:
     assert sorted((row["change"], row["number"], row["file"], row["row"]) for row in view) == sorted(changes)
 
 
-def test_why(home: Home) -> None:
-    told, chances = living(home, "recent", 150)
-    own = [chance for _, chance in known(home.raw / "doubts", "recent")]
-    for number, probability in chances.items():
-        record = told.records[number]
-        beating = [other for other in told.alive(150) if told.beats(other, number)]
-        rows = ask(home, "recent", "--at", "150", "--why", f"{record.file}:{record.row}").rows
+@pytest.mark.parametrize(("query", "number"), [("recent", 150), ("while", 60), ("while", 100)])
+def test_why(home: Home, query: str, number: int) -> None:
+    moment = living(home, query, 0)[0].moment_of(number)
+    told, chances = living(home, query, moment)
+    own = [chance for _, chance in known(home.raw / "doubts", query)]
+    for at, probability in chances.items():
+        record = told.records[at]
+        beating = [other for other in told.alive(moment) if told.beats(other, at)]
+        rows = ask(home, query, "--at", str(number), "--why", f"{record.file}:{record.row}").rows
         first = rows[0]
-        assert isclose(first["own"], own[number], rel_tol=1e-12)
+        assert isclose(first["own"], own[at], rel_tol=1e-12)
         assert isclose(first["probability"], probability, rel_tol=1e-9, abs_tol=1e-15)
         assert isclose(first["own"] * first["older"] * first["younger"], probability, rel_tol=1e-9, abs_tol=1e-15)
         costs = sorted((own[other] for other in beating), reverse=True)[:3]
         assert [row["own"] for row in rows[1:]] == pytest.approx(costs)
-        assert all((row["what"] == "older") == ((row["file"], row["row"]) in _older(told, beating, number))
-                   for row in rows[1:])  # fmt: skip
+        older = {(told.records[other].file, told.records[other].row) for other in beating if other < at}
+        assert all((row["what"] == "older") == ((row["file"], row["row"]) in older) for row in rows[1:])
+        assert isclose(first["older"], prod(1 - own[other] for other in beating if other < at), abs_tol=1e-12)
+
+
+def test_why_of_an_object_is_told_of_its_most_probable_record(home: Home) -> None:
+    told, chances = living(home, "recent", 150)
     best = max(chances, key=lambda n: (told.records[n].object == "s1", chances[n]))
     [row, *_] = ask(home, "recent", "--at", "150", "--why", "s1").rows
     assert isclose(row["probability"], chances[best], rel_tol=1e-9)
-
-
-def _older(told: Telling, beating: list[int], number: int) -> set[tuple[str, int]]:
-    return {(told.records[other].file, told.records[other].row) for other in beating if other < number}
 
 
 @pytest.mark.parametrize(
