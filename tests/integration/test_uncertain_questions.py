@@ -87,6 +87,17 @@ def test_between_records_what_has_expired_is_out(home: Home) -> None:
         assert {(row["file"], row["row"]) for row in rows} == wanted
 
 
+def test_the_last_records_at_a_time(home: Home) -> None:
+    own = [record for record, _ in known(home.raw / "doubts", "recent")]
+    shared = [record.time for n, record in enumerate(own[1:]) if own[n].time == record.time]
+    for time in (shared[0], shared[len(shared) // 2], own[70].time + 1):
+        last = max(number for number, record in enumerate(own) if record.time <= time)
+        told, chances = living(home, "recent", last)
+        wanted = {(told.records[n].file, told.records[n].row) for n, it in chances.items() if it >= 0.11}
+        rows = ask(home, "recent", "--at", when(time), "--threshold", "0.11", "--top", "99").rows
+        assert {(row["file"], row["row"]) for row in rows} == wanted
+
+
 def test_what_changed(home: Home) -> None:
     own = [row for row in truth(home.raw / "doubts") if row["query"] == "recent" and row["threshold"] == 0.2]
     changes = [(1, row["entered_at"], row["file"], row["row"]) for row in own if not row["continued_from"]]
