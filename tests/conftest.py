@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from doubts import DOUBTS
 from places import PLACES, write_places
 from shifts import SHIFTS, write_shifts
 from skyarchive.answers.options import Verbosity
@@ -156,6 +157,21 @@ def all_shifts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     write_shifts(home.raw / "shifts")
     workshop = home.workshop("shifts")
     outcomes = run_steps(workshop, Selection(), ["ingest", "windows"])
+    assert [outcome.refused for outcome in outcomes] == [{}] * 2
+    return home
+
+
+@pytest.fixture(scope="session")
+def all_doubts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """An archive of five periods whose records may be wrong, run once. Tests leave what it publishes as it is."""
+    home = make_home(tmp_path_factory.mktemp("doubts"))
+    definitions = home.folder / "definitions"
+    definitions.mkdir()
+    (definitions / "doubts.yaml").write_text(DOUBTS)
+    home.settings = replace(home.settings, archives=str(definitions))
+    write_shifts(home.raw / "doubts")
+    workshop = home.workshop("doubts")
+    outcomes = run_steps(workshop, Selection(), ["ingest", "uncertain"])
     assert [outcome.refused for outcome in outcomes] == [{}] * 2
     return home
 

@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from oracle import windows_table as oracle
+from skyarchive.arrivals.computing import SUMMARY, Assignment, Later, Summary, computed
+from skyarchive.arrivals.facts import Fact, reached
+from skyarchive.arrivals.ordered import TIME, Asked, group_column, part_column
+from skyarchive.arrivals.records import _packed
 from skyarchive.definition.windows import WindowQuery
-from skyarchive.steps.windows.computing import SUMMARY, Assignment, Later, Summary, computed
-from skyarchive.steps.windows.facts import Fact, reached
-from skyarchive.steps.windows.ordered import Asked
-from skyarchive.steps.windows.records import TIME, _packed, group_column, part_column
+from skyarchive.steps.windows.stays import stay_rows
 
 ATTRIBUTES = ("x", "y")
 COLUMNS = {
@@ -90,7 +91,7 @@ def told_by_worker(
         if part:
             batches += _packed(iter(as_table(part, asked).to_batches()))
     task = Assignment(Asked.of(asked), ATTRIBUTES, tuple(context), tuple(periods), base, tuple(later))
-    found = [row for batch in computed(task, SCHEMA, iter(batches)) for row in batch.to_pylist()]
+    found = [row for batch in computed(stay_rows, task, SCHEMA, iter(batches)) for row in batch.to_pylist()]
     [summary] = [row[SUMMARY] for row in found if row[SUMMARY] is not None]
     return [row for row in found if row[SUMMARY] is None], Summary(**json.loads(summary))
 

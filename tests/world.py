@@ -38,6 +38,7 @@ class World:
                     "frequent": [Query.model_validate({"theta": "0.5", "window": WINDOW})],
                     "external": None,
                     "windows": [],
+                    "uncertain": [],
                 }
             )
         )

@@ -160,7 +160,7 @@ def test_generated_definitions_carry_their_own_shape(home: Home, spark: SparkSes
     assert before.rows == [{"five": True}]
 
 
-@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external", "windows"])
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external", "windows", "uncertain"])
 def test_a_job_is_a_program_that_explains_itself(here: Home, step: str) -> None:
     job = [sys.executable, str(ROOT / "jobs" / f"{step}.py"), "nosuch", "--periods", "00001"]
     done = subprocess.run(job, capture_output=True, text=True, timeout=60)

@@ -248,6 +248,59 @@ SUITES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[dict[str, Any], set
             ),
         },
     ),
+    "uncertain": (
+        "period string, query string, threshold double, group_key string, file string, row bigint, object string, "
+        "x double, arrived timestamp, entered timestamp, left timestamp, entered_at bigint, left_at bigint, "
+        "probability double, greatest double, entered_because string, left_because string, continues_into boolean",
+        {"period": "2014", "query": "q", "threshold": 0.5, "group_key": "", "file": "f", "row": 1, "object": "a",
+         "x": 1.0, "arrived": NOON, "entered": NOON, "left": NOON + timedelta(1), "entered_at": 1, "left_at": 1,
+         "probability": 0.5, "greatest": 0.6, "entered_because": "arrived", "left_because": "expired",
+         "continues_into": False},
+        NO_PERIOD
+        | {
+            "no query": ({"query": None}, {"query is not null"}),
+            "no group": ({"group_key": None}, {"group_key is not null"}),
+            "no file": ({"file": None}, {"file is not null"}),
+            "row": ({"row": 0}, {"row >= 1"}),
+            "no object": ({"object": None}, {"object is there and not empty"}),
+            "too early": (
+                {"arrived": NOON + timedelta(1)},
+                {"nobody is a member before it arrives", "who arrived is a member since then"},
+            ),
+            "no time": ({"left": NOON}, {"nobody leaves before it enters"}),
+            "goes on": ({"continues_into": True}, {"who goes on has not left, and who does not has left for a reason"}),
+            "too little": ({"probability": 0.4}, {"who enters is as probable as is asked"}),
+            "too much": (
+                {"probability": 1.1, "greatest": 1.1},
+                {"who enters is as probable as is asked", "the greatest probability is at least that of the beginning"},
+            ),
+            "less": ({"greatest": 0.4}, {"the greatest probability is at least that of the beginning"}),
+            "arrived later": ({"entered": NOON + timedelta(hours=1)}, {"who arrived is a member since then"}),
+            "beaten": ({"left_because": "beaten"}, {"who left was expired or doubted"}),
+            "freed": ({"entered_because": "freed", "entered": NOON + timedelta(hours=1)}, set()),
+            "nearly": ({"probability": 0.5 * (1 - 1e-10)}, set()),
+            "doubted": ({"left_because": "doubted"}, set()),
+            "still": ({"left": None, "left_at": None, "left_because": None, "continues_into": True}, set()),
+        },
+    ),
+    "uncertain_periods": (
+        "period string, repeated bigint, strangers bigint, wrong_start bigint, unaudited bigint, wrong bigint",
+        {"period": "2014", "repeated": 0, "strangers": 0, "wrong_start": 0, "unaudited": 0, "wrong": 0},
+        NO_PERIOD
+        | {
+            "twice": ({"repeated": 1}, {"a record is a member once at a time"}),
+            "stranger": ({"strangers": 1}, {"every member is a record of the period or of one before"}),
+            "start": (
+                {"wrong_start": 1},
+                {"continued_from says who was a member at the last record before the period, and since when"},
+            ),
+            "no audit": ({"unaudited": 1}, {"members of every query were found again at some moments"}),
+            "wrong": (
+                {"wrong": 1},
+                {"at audited moments the members are those that direct products over the raw rows find"},
+            ),
+        },
+    ),
 }  # fmt: skip
 
 

@@ -12,19 +12,21 @@ import pytest
 
 from conftest import Home, as_settings
 from shifts import NAMES, SHIFTS, YEARS, Rows, read_rows, truth, write_rows
+from skyarchive.arrivals import body
+from skyarchive.arrivals.body import ARROW
+from skyarchive.arrivals.computing import SUMMARY, computed
+from skyarchive.arrivals.ordered import Asked
+from skyarchive.arrivals.planning import assignment
+from skyarchive.arrivals.records import packed, query_records
+from skyarchive.arrivals.samples import Sample
 from skyarchive.definition.selection import Selection
 from skyarchive.pipeline.look import Look
 from skyarchive.pipeline.refreshing import refresh
 from skyarchive.pipeline.running import run_step, run_steps
 from skyarchive.pipeline.status import period_statuses
-from skyarchive.steps.windows import body
-from skyarchive.steps.windows.body import ARROW
-from skyarchive.steps.windows.checks import Stays
-from skyarchive.steps.windows.computing import SUMMARY, computed
-from skyarchive.steps.windows.ordered import Asked
-from skyarchive.steps.windows.planning import assignment
-from skyarchive.steps.windows.records import packed, query_records
-from skyarchive.steps.windows.samples import Sample
+from skyarchive.steps.windows.checks import WindowStays
+from skyarchive.steps.windows.facts import FACTS
+from skyarchive.steps.windows.stays import stay_rows
 
 TOLD = (
     'period, query, group_key, file, "row", object, arrived, entered, "left", entered_at, left_at, entered_because, '
@@ -157,15 +159,17 @@ def test_each_check_can_fail(shifts: Home) -> None:
     workshop = shifts.workshop("shifts")
     definition, look = workshop.definition, Look.read(workshop.lake, workshop.definition)
     versions = workshop.ledger().versions
-    task = assignment(look, ["2002"])
+    task = assignment(FACTS, look, ["2002"])
     assert task.context == ("2001",)
     raw = workshop.tables.read("raw", versions["raw"], ["2001", "2002"]).where(definition.counts)
-    records = query_records(raw, definition, None).persist()
+    records = query_records(raw, definition, definition.windows, None).persist()
     published = workshop.tables.read("windows", versions["windows"], ["2001", "2002"])
     contract = workshop.tables.contract("windows")
     schema = pa.schema([*((name, ARROW[kind]) for name, kind in contract.columns.items()), (SUMMARY, pa.string())])
     packs = iter(packed(records).toArrow().to_batches())
-    [summary] = [row for batch in computed(task, schema, packs) for row in batch.column(SUMMARY).to_pylist() if row]
+    [summary] = [
+        row for batch in computed(stay_rows, task, schema, packs) for row in batch.column(SUMMARY).to_pylist() if row
+    ]
     samples = [Sample.of(told) for told in json.loads(summary)["samples"]]
     right = [row.asDict() for row in published.where("period = '2002'").collect()]
     names = ("repeated", "strangers", "wrong_start", "unaudited", "audited", "wrong")
@@ -176,7 +180,7 @@ def test_each_check_can_fail(shifts: Home) -> None:
         )
         expected = [("2002", query.name) for query in definition.windows]
         following = {("2001", name): "2002" for _, name in expected}
-        stays = Stays(found, published.where("period = '2001'"), records, following, samples,
+        stays = WindowStays(found, published.where("period = '2001'"), records, following, samples,
                       Asked.of(definition.windows), expected, ["2002"])  # fmt: skip
         judged = stays.judged()
         assert bool(judged.misjudged["2002"]) == bool(judged.rows[0][-1])

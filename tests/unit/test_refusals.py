@@ -49,7 +49,7 @@ def test_an_unreadable_file_is_told_with_when_and_the_command_that_shows_more(nb
     assert f"not ingested yet: {PERIOD}" in nba.command("refresh", "nba").err
 
 
-@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external", "windows"])
+@pytest.mark.parametrize("step", ["ingest", "derive", "skyline", "frequent", "external", "windows", "uncertain"])
 def test_what_comes_too_early_is_told_for_every_step(nba: Home, step: str) -> None:
     period = "2035" if step == "ingest" else PERIOD
     refused = nba.command("run", "nba", "--periods", period, "--steps", step)

@@ -40,7 +40,7 @@ def test_what_ran_to_the_end_is_current_with_its_counts(world: World) -> None:
     assert world.told() == dict.fromkeys(["2010", "2011", "2012"], CURRENT)
     assert world.all()["2011"].counts == {
         "raw_rows": 90, "refused": 10, "snapshots": 7, "updates": 90, "intervals": 90,
-        "frequent": 90, "external": None, "windows": None,
+        "frequent": 90, "external": None, "windows": None, "uncertain": None, "no_probability": None,
         "raw_version": 1, "updates_version": 1, "skyline_version": 1,
     }  # fmt: skip
 

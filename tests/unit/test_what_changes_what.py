@@ -53,7 +53,9 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], object], set[str]]] = {
     "condition of a refusal": ("stocks", lambda it: it["refuse"][0].update(when="close < 0"), {"ingest"}),
     "column that nobody reads": ("tcp", lambda it: it["columns"].pop("tunnel_parents"), {"ingest"}),
     "bound of a column": ("nba", lambda it: it["columns"]["minutes"].update(max=90), {"ingest"}),
-    "rows that count": ("nba", lambda it: it.update(counts="minutes > 5"), {"derive", "external", "windows"}),
+    "rows that count": (
+        "nba", lambda it: it.update(counts="minutes > 5"), {"derive", "external", "windows", "uncertain"},
+    ),
     "window of a method": ("stocks", lambda it: it["derive"].update(window=100), {"derive"}),
     "ratio of an attribute": (
         "nba", lambda it: it["attributes"]["points_per_minute"].update(ratio=["rebounds", "minutes"]), {"derive"},
@@ -68,8 +70,15 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], object], set[str]]] = {
         lambda it: it["windows"].append({"name": "b", "last": "5 days", "attributes": {"ts": {"better": "lower"}}}),
         {"windows"},
     ),
+    "how probable records are": (
+        "tcp", lambda it: it["uncertain"][0].update(probability="0.5"), {"uncertain"},
+    ),
+    "one more threshold": ("nba", lambda it: it["uncertain"][0]["thresholds"].append(0.7), {"uncertain"}),
+    "how many are shown": ("nba", lambda it: it["uncertain"][0].update(top=5), set()),
     "no windows": ("stocks", lambda it: it.pop("windows"), {"windows"}),
-    "what orders snapshots": ("nba", lambda it: it["derive"]["order"].update(by=["game_id"]), {"derive", "windows"}),
+    "what orders snapshots": (
+        "nba", lambda it: it["derive"]["order"].update(by=["game_id"]), {"derive", "windows", "uncertain"},
+    ),
     "other queries": ("nba", lambda it: it.update(frequent=[{"theta": 0.4, "window": 12}]), {"frequent"}),
     "no queries": ("nba", lambda it: it.pop("frequent"), {"frequent"}),
     "a query where there was none": ("synthetic", lambda it: it.update(external=None), {"external"}),

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
+from skyarchive.arrivals import facts
+from skyarchive.arrivals.computing import Summary
+from skyarchive.arrivals.facts import Fact
+from skyarchive.arrivals.ordered import TIME
+from skyarchive.arrivals.planning import Plan, Told, assignment, more_records
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import WindowQuery
 from skyarchive.pipeline.look import Look, changed
-from skyarchive.steps.windows import facts
-from skyarchive.steps.windows.computing import Summary
-from skyarchive.steps.windows.facts import Fact, published_facts
-from skyarchive.steps.windows.planning import Plan, Told, assignment, more_records
-from skyarchive.steps.windows.records import TIME
+from skyarchive.steps.windows.facts import FACTS, published_facts
 from skyarchive.steps.windows.step import WINDOWS
 from skyarchive.store.fingerprints import column_key
 from skyarchive.store.ledger import Ledger, Publication
@@ -76,20 +77,20 @@ class Archive:
         self.look = self.look.with_published(told)
 
     def run(self, periods: Sequence[str]) -> Plan:
-        look, plan = self.look, Plan.of(self.look, WINDOWS, periods)
+        look, plan = self.look, Plan.of(FACTS, self.look, WINDOWS, periods)
         summary = Summary({})
         if plan.computed:
-            task = assignment(look, plan.computed)
+            task = assignment(FACTS, look, plan.computed)
             found, summary = told_by_worker(self.rows, self.asked, task.context, plan.computed, task.base, task.later)
             self.table |= {p: [row for row in found if row["period"] == p] for p in plan.computed}
         known: dict[str, Any] = {**published_facts(look)}
         known |= {p: {name: Fact.of(told) for name, told in of.items()} for p, of in summary.facts.items()}
         for period in plan.renumbered:
-            more = more_records(look, period, known)
+            more = more_records(FACTS, look, period, known)
             for row in self.table[period]:
                 for name in ("entered_at", "left_at"):
                     row[name] = None if row[name] is None else row[name] + more[row["query"]]
-        told = Told.of(look, plan, summary, list(periods))
+        told = Told.of(FACTS, look, plan, summary, list(periods))
         for period in periods:
             inputs = self.look.inputs(WINDOWS, period) | told.inputs[period]
             self.publish("windows", period, len(self.table[period]), inputs, {}, told.details[period])
@@ -208,13 +209,13 @@ def test_only_what_is_looked_into_is_told_apart_and_why_is_said() -> None:
     it.ingest("p0")
     it.run(["p0"])
     assert it.stale() == ["p1", "p2", "p3", "p4", "p5"]
-    assert facts.more_or_fewer(it.look, "p3", "p2") == "3 more records before it"
+    assert FACTS.more_or_fewer(it.look, "p3", "p2") == "3 more records before it"
     assert it.refresh() == (set(), {"p1", "p2", "p3", "p4", "p5"})
     it.assert_right()
     del rows[-1]
     it.ingest("p0")
     it.run(["p0"])
-    assert facts.more_or_fewer(it.look, "p3", "p2") == "1 fewer record before it"
+    assert FACTS.more_or_fewer(it.look, "p3", "p2") == "1 fewer record before it"
 
 
 def test_how_far_back_a_period_looks() -> None:

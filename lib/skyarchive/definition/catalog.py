@@ -9,6 +9,7 @@ from skyarchive.definition.derivation import Derivation, Order, Service
 from skyarchive.definition.external import External, RecordAttribute
 from skyarchive.definition.frequent import Query
 from skyarchive.definition.model import Attribute, Column, Definition, ObjectId, Period, Rule, Schedule, Source
+from skyarchive.definition.uncertain import UncertainQuery
 from skyarchive.definition.windows import WindowAttribute, WindowQuery
 from skyarchive.errors import DefinitionError, SkyarchiveError
 from skyarchive.names import IDENTIFIER, checked_archive
@@ -82,13 +83,14 @@ def _fields_beside(way: list[str], method: str | None) -> list[str]:
     parents: dict[str, type[BaseModel]] = {
         "source": Source, "period": Period, "columns": Column, "refuse": Rule, "object": ObjectId,
         "attributes": Attribute, "schedule": Schedule, "frequent": Query, "external": External, "windows": WindowQuery,
+        "uncertain": UncertainQuery,
     }  # fmt: skip
     if way[0] == "derive" and method:
         nested: dict[str, type[BaseModel]] = {"order": Order, "services": Service}
         model: type[BaseModel] = nested[way[1]] if len(way) > 2 else _METHODS[method]
     elif way[0] == "external" and len(way) > 2:
         model = RecordAttribute
-    elif way[0] == "windows" and len(way) > 3:
+    elif way[0] in ("windows", "uncertain") and len(way) > 3:
         model = WindowAttribute
     else:
         model = parents[way[0]] if len(way) > 1 else Definition

@@ -1,6 +1,6 @@
 """The Spark SQL of a definition: every condition and value, with the columns that are there where it is computed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -8,8 +8,12 @@ from skyarchive.definition.expression_grammar import columns_in
 from skyarchive.definition.expression_tokens import ExpressionError
 
 if TYPE_CHECKING:
+    from skyarchive.definition.external import External
     from skyarchive.definition.model import Definition
+    from skyarchive.definition.windows import WindowQuery
 
+RecordField = Literal["external", "windows", "uncertain"]
+"""Fields of a definition that ask something of records."""
 _PLACE = {"file": "string", "row": "bigint"}
 """Where a row came from."""
 
@@ -52,13 +56,19 @@ def expressions_of(definition: "Definition") -> list[Expression]:
                 wanted: Literal["number", "text"] = "text" if attribute.is_ranked else "number"
                 found.append(Expression(f"external.attributes.{name}.value", attribute.value, wanted, records))
         found += [Expression(f"external.group.{n}", text, "text", records) for n, text in enumerate(external.group)]
-    return found + _of_windows(definition, records)
+    return (
+        found
+        + _of_windows("windows", definition.windows, records)
+        + _of_windows("uncertain", definition.uncertain, records)
+    )
 
 
-def _of_windows(definition: "Definition", records: Mapping[str, str]) -> list[Expression]:
+def _of_windows(field: RecordField, queries: "Sequence[WindowQuery]", records: Mapping[str, str]) -> list[Expression]:
     found = []
-    for number, query in enumerate(definition.windows):
-        at = f"windows.{number}"
+    for number, query in enumerate(queries):
+        at = f"{field}.{number}"
+        if query.chance is not None:
+            found.append(Expression(f"{at}.probability", query.chance, "number", records))
         if query.where is not None:
             found.append(Expression(f"{at}.where", query.where, "condition", records))
         for name, attribute in query.attributes.items():
@@ -73,19 +83,23 @@ def columns_counted_by(definition: "Definition") -> set[str]:
     return {name for it in expressions_of(definition) if it.field == "counts" for name in it.columns_used()}
 
 
-def columns_of_records(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+def columns_of_records(definition: "Definition", field: RecordField) -> set[str]:
     """The columns that what a field of the definition asks of records is made of."""
     named = (it.columns_used() for it in expressions_of(definition) if it.field.startswith(f"{field}."))
     return _plain_attributes(definition, field).union(*named)
 
 
-def _plain_attributes(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+def _plain_attributes(definition: "Definition", field: RecordField) -> set[str]:
     """The attributes that are columns."""
-    asked = definition.windows if field == "windows" else [definition.external] if definition.external else []
+    asked: Sequence[WindowQuery | External]
+    if field == "external":
+        asked = [definition.external] if definition.external else []
+    else:
+        asked = definition.windows if field == "windows" else definition.uncertain
     return {name for it in asked for name, attribute in it.attributes.items() if attribute.value is None}
 
 
-def columns_read_for_records(definition: "Definition", field: Literal["external", "windows"]) -> set[str]:
+def columns_read_for_records(definition: "Definition", field: RecordField) -> set[str]:
     """The columns of raw rows that their records are made of, but those that stand in every table."""
     method = definition.derive
     used = {definition.object.column, *columns_of_records(definition, field), *columns_counted_by(definition)}

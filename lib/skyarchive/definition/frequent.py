@@ -14,7 +14,7 @@ LONGEST_WINDOW = 2**31 - 1
 """What the table's column can hold."""
 
 
-def _as_written(value: Any) -> Any:
+def as_written(value: Any) -> Any:
     """θ as people write it: 0.7 is seven tenths, not the binary fraction nearest to it."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise ValueError("must be a number above 0, at most 1")
@@ -34,7 +34,7 @@ class Query(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    theta: Annotated[Decimal, BeforeValidator(_as_written)]
+    theta: Annotated[Decimal, BeforeValidator(as_written)]
     """θ: the share of the window's snapshots in which an object must be unbeaten."""
     window: int = Field(strict=True)
     """s: how many snapshots the window has, the one that is asked about included."""

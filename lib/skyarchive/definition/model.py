@@ -10,6 +10,7 @@ from skyarchive.definition.derivation import Derivation, Traffic
 from skyarchive.definition.expressions import expressions_of
 from skyarchive.definition.external import External
 from skyarchive.definition.frequent import Query
+from skyarchive.definition.uncertain import UncertainQuery, check_uncertain
 from skyarchive.definition.windows import WindowQuery, assert_queries_fit, check_columns
 from skyarchive.names import checked_archive, checked_column, each_once
 
@@ -205,6 +206,8 @@ class Definition(_Strict):
     """The skyline of all records ever seen; left out: not computed."""
     windows: list[WindowQuery] = []
     """The skylines of the records of the last while, whenever one comes or its time is up; left out: not computed."""
+    uncertain: list[UncertainQuery] = []
+    """The same of records that may be wrong: who is in such a skyline with some probability; left out: not computed."""
     schedule: Schedule | None = None
     """Left out: after each year, month or day, if that is what a period is; else only when asked."""
     _is_built_in: bool = PrivateAttr(default=False)
@@ -255,6 +258,12 @@ class Definition(_Strict):
         assert_queries_fit(value)
         return value
 
+    @field_validator("uncertain")
+    @classmethod
+    def _uncertain_fit(cls, value: list[UncertainQuery]) -> list[UncertainQuery]:
+        assert_queries_fit(value)
+        return value
+
     @field_validator("unique")
     @classmethod
     def _each_column_once(cls, value: list[str]) -> list[str]:
@@ -278,6 +287,7 @@ class Definition(_Strict):
         if self.external:
             self.external.check_columns(known)
         check_columns(self.windows, known)
+        check_uncertain(self.uncertain, known)
         for expression in expressions_of(self):
             expression.columns_used()
         return self

@@ -121,6 +121,16 @@ class WindowQuery(BaseModel):
         return read_last(self.last).counts_records
 
     @property
+    def chance(self) -> str | None:
+        """How probably a record exists, as Spark SQL; None where all do."""
+        return None
+
+    @property
+    def levels(self) -> tuple[Decimal, ...]:
+        """How probable members are at least; none where records are certain."""
+        return ()
+
+    @property
     def signs(self) -> dict[str, float]:
         """What makes smaller better on each attribute: 1 or -1."""
         return {name: -1.0 if attribute.better == "higher" else 1.0 for name, attribute in self.attributes.items()}
@@ -142,14 +152,14 @@ def assert_queries_fit(queries: Sequence[WindowQuery]) -> None:
                 )
 
 
-def check_columns(queries: Sequence[WindowQuery], known: Mapping[str, str | None]) -> None:
+def check_columns(queries: Sequence[WindowQuery], known: Mapping[str, str | None], field: str = "windows") -> None:
     """Refuse attributes whose columns are not there, and texts that are to be lower or higher. `known`: the type of
     every column, if that is known."""
     for number, query in enumerate(queries):
         for name, attribute in query.attributes.items():
             if attribute.value is not None:
                 continue
-            where = f"windows.{number}.attributes.{name}"
+            where = f"{field}.{number}.attributes.{name}"
             assert_column_is_there(where, name, known)
             if known[name] == "string":
                 raise ValueError(f"{where}: its column is a string, which has no lower and higher")

@@ -5,6 +5,7 @@ from skyarchive.steps.external.step import EXTERNAL
 from skyarchive.steps.frequent.step import FREQUENT
 from skyarchive.steps.ingest.step import INGEST
 from skyarchive.steps.skyline.step import SKYLINE
+from skyarchive.steps.uncertain.step import UNCERTAIN
 from skyarchive.steps.windows.step import WINDOWS
 
-STEPS = (INGEST, DERIVE, SKYLINE, FREQUENT, EXTERNAL, WINDOWS)
+STEPS = (INGEST, DERIVE, SKYLINE, FREQUENT, EXTERNAL, WINDOWS, UNCERTAIN)

@@ -119,6 +119,8 @@ def _placeholder(definition: Definition, name: str, kind: str) -> dict[str, str]
         return {column: "string" if attribute.is_ranked else "double" for column, attribute in records.items()}
     if name == "*windows":
         return dict.fromkeys(attribute_names(definition.windows), kind)
+    if name == "*uncertain":
+        return dict.fromkeys(attribute_names(definition.uncertain), kind)
     if name == "*state":
         return definition.derive.state_columns(definition.attributes)
     if name == "*columns":

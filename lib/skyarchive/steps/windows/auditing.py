@@ -1,8 +1,7 @@
 """Members found again at some moments, by another way: the records are read anew, in whatever order they come; those
 alive are told by their places, and of them those that no other beats are found by comparing all with all."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,14 +12,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyarchive.answers.positions import beaten_by
-from skyarchive.definition.groups import EVERYTHING
+from skyarchive.arrivals.living import living
+from skyarchive.arrivals.ordered import Asked
+from skyarchive.arrivals.samples import Sample
 from skyarchive.kernels.points import unbeaten
-from skyarchive.steps.windows.ordered import TIME, Asked, group_column, part_column
-from skyarchive.steps.windows.records import Batches
-from skyarchive.steps.windows.samples import Place, Sample
 
-_HELD_ROWS = 20_000
-"""Candidates of a moment that a worker holds before it lets those go that others of them beat."""
 _SHOWN = 5
 VERDICTS = "period string, wrong bigint, shown array<string>"
 _CANDIDATES = "sample int, is_member boolean, group_key string, file string, row bigint, object string"
@@ -33,7 +29,7 @@ def verdicts(records: DataFrame, found: DataFrame, samples: Sequence[Sample], qu
     attributes = list(dict.fromkeys(name for asked in queries for name in asked.signs))
     values = ", ".join(f"`{name}` double" for name in attributes)
     schema = f"{_CANDIDATES}, {values}, {_COUNTS}"
-    alive = records.mapInArrow(partial(_alive, list(samples), list(queries), attributes), schema)
+    alive = records.mapInArrow(partial(living, list(samples), list(queries), attributes, _unbeaten_only), schema)
     told = alive.unionByName(_members(found, samples, queries, attributes))
     compare = partial(_compared, list(samples), list(queries))
     return told.groupBy("sample").applyInArrow(lambda rows: compare(rows), VERDICTS)
@@ -67,110 +63,13 @@ def _members(
     )  # fmt: skip
 
 
-@dataclass
-class _Held:
-    """The records of a moment that may be unbeaten, and how many were seen."""
-
-    batches: list[pa.Table] = field(default_factory=list)
-    rows: int = 0
-    alive: int = 0
-    come: int = 0
-
-
-def _alive(
-    samples: list[Sample], queries: list[Asked], attributes: list[str], batches: Batches
-) -> Iterator[pa.RecordBatch]:
-    """Runs on the workers: of a part of the records those that live at each moment and that no other of the part
-    beats."""
-    held = [_Held() for _ in samples]
-    asked_by = {asked.name: asked for asked in queries}
-    for batch in batches:
-        places = _Places.of(batch)
-        for sample, own in zip(samples, held, strict=True):
-            if places.time.min() <= sample.until[0]:
-                _take(batch, places, sample, asked_by[sample.query], own)
-    for number, own in enumerate(held):
-        asked = asked_by[samples[number].query]
-        yield from _candidates(number, own, asked, attributes)
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Where the records of a batch stand in their order."""
-
-    time: NDArray[np.int64]
-    file: NDArray[np.object_]
-    row: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, batch: pa.RecordBatch) -> "_Places":
-        time = pc.fill_null(batch.column(TIME), 0).to_numpy(zero_copy_only=False)
-        return cls(time, batch.column("file").to_numpy(zero_copy_only=False), batch.column("row").to_numpy())
-
-    def up_to(self, place: Place) -> NDArray[np.bool_]:
-        time, file, row = place
-        found = self.time < time
-        for at in np.flatnonzero(self.time == time):
-            found[at] = (self.file[at], self.row[at]) <= (file, row)
-        return found
-
-
-def _take(batch: pa.RecordBatch, places: _Places, sample: Sample, asked: Asked, held: _Held) -> None:
-    part = batch.column(part_column(asked.number)).to_numpy(zero_copy_only=False)
-    come = part & places.up_to(sample.until)
-    held.come += int(come.sum())
-    alive = come if sample.after is None else come & ~places.up_to(sample.after)
-    if alive.any():
-        held.alive += int(alive.sum())
-        held.rows += int(alive.sum())
-        held.batches.append(pa.Table.from_batches([batch.filter(pa.array(alive))]))
-        if held.rows > _HELD_ROWS:
-            _reduce(held, asked)
-
-
-def _reduce(held: _Held, asked: Asked) -> None:
-    rows = pa.concat_tables(held.batches).combine_chunks()
-    costs = [rows.column(name).to_numpy() * sign for name, sign in asked.signs.items()]
-    held.batches = [rows.filter(pa.array(unbeaten(costs, _groups(rows, asked))))]
-    held.rows = held.batches[0].num_rows
-
-
-def _groups(rows: pa.Table, asked: Asked) -> NDArray[np.int64] | None:
-    if not asked.grouped:
-        return None
-    codes = rows.column(group_column(asked.number)).combine_chunks().dictionary_encode()
-    return codes.indices.to_numpy().astype(np.int64)
-
-
-def _candidates(number: int, held: _Held, asked: Asked, attributes: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """What a part knows of a moment: the unbeaten of its living, and a row with their number."""
-    if held.batches:
-        _reduce(held, asked)
-        rows = held.batches[0]
-        group = (
-            rows.column(group_column(asked.number)).combine_chunks()
-            if asked.grouped
-            else pa.repeat(pa.scalar(EVERYTHING), rows.num_rows)
-        )
-        yield _told(number, rows, group, attributes, np.zeros((2, rows.num_rows), np.int64))
-    if held.come:
-        none = {name: pa.nulls(1, pa.string()) for name in ("file", "object")} | {"row": pa.nulls(1, pa.int64())}
-        nobody = pa.table(none | {name: pa.nulls(1, pa.float64()) for name in attributes})
-        yield _told(number, nobody, pa.nulls(1, pa.string()), attributes, np.array([[held.alive], [held.come]]))
-
-
-def _told(
-    number: int, rows: pa.Table, group: pa.Array, attributes: Sequence[str], counts: NDArray[np.int64]
-) -> pa.RecordBatch:
-    columns = {
-        "sample": pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows),
-        "is_member": pa.repeat(pa.scalar(False), rows.num_rows),
-        "group_key": group,
-        **{name: rows.column(name).combine_chunks() for name in ("file", "row", "object", *attributes)},
-        "alive": pa.array(counts[0]),
-        "come": pa.array(counts[1]),
-    }
-    return pa.RecordBatch.from_pydict(columns)
+def _unbeaten_only(
+    costs: list[NDArray[np.float64]],
+    groups: NDArray[np.int64] | None,
+    chance: NDArray[np.float64] | None,
+    asked: Asked,
+) -> NDArray[np.bool_]:
+    return unbeaten(costs, groups)
 
 
 def _compared(samples: list[Sample], queries: list[Asked], rows: pa.Table) -> pa.Table:

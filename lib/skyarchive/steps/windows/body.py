@@ -1,151 +1,15 @@
-"""What windows computes: when the records of some periods were members, from their raw rows and those of periods
-before."""
+"""What windows computes."""
 
-import json
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import pairwise
-from typing import Any
-
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
-from skyarchive.definition.derivation import YEARS
-from skyarchive.definition.expressions import looks_back
-from skyarchive.pipeline.execute import Check, Computed, Work
-from skyarchive.quality.suites import load_suite
-from skyarchive.steps.windows.checks import FIGURES, Stays
-from skyarchive.steps.windows.computing import SUMMARY, Summary, computed
-from skyarchive.steps.windows.ordered import Asked
-from skyarchive.steps.windows.planning import Plan, Told, assignment, known_facts, more_records
-from skyarchive.steps.windows.records import packed, query_records
-from skyarchive.steps.windows.samples import Sample
+from skyarchive.arrivals.body import Kind, stays_of
+from skyarchive.pipeline.execute import Computed, Work
+from skyarchive.steps.windows.checks import WindowStays
+from skyarchive.steps.windows.facts import FACTS
+from skyarchive.steps.windows.stays import stay_rows
 from skyarchive.steps.windows.step import columns_read
 
-_LARGE_ROWS = 1_000_000
-"""Raw rows that count as large."""
-ARROW = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
-          "timestamp": pa.timestamp("us", tz="UTC")}  # fmt: skip
+KIND = Kind(FACTS, stay_rows, WindowStays, columns_read)
 
 
 def windows(work: Work) -> Computed | None:
     """The stays of neighbouring periods, in one go."""
-    work.parameters["queries"] = [f"{query.name}: {query.last}" for query in work.definition.windows]
-    plan = Plan.of(work.look, work.step, work.periods)
-    frames, summary = [], Summary({})
-    if plan.computed:
-        found = work.kept.keep(_computed(work, plan))
-        [told_of_all] = found.where(F.col(SUMMARY).isNotNull()).select(SUMMARY).collect()
-        summary = Summary(**json.loads(told_of_all[0]))
-        if not work.refuse(_explained(work, summary)):
-            return None
-        frames.append(work.select("windows", found.where(F.col(SUMMARY).isNull())))
-    if plan.renumbered:
-        frames.append(_renumbered(work, plan, summary))
-    frame = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
-    told = Told.of(work.look, plan, summary, work.periods)
-    return Computed(
-        frames={"windows": frame},
-        judge=lambda: [_judged(work, plan, summary, frame)],
-        details=told.details,
-        inputs=told.inputs,
-    )
-
-
-def _judged(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Check:
-    judged = _stays(work, plan, summary, frame).judged()
-    figures = work.workshop.spark.createDataFrame(judged.rows, FIGURES)
-    return Check(figures, load_suite("windows_periods"), "windows", judged.told)
-
-
-def _stays(work: Work, plan: Plan, summary: Summary, frame: DataFrame) -> Stays:
-    """The rows with all that they are judged by."""
-    queries = work.definition.windows
-    facts = known_facts(work.look, summary)
-    timeline = [period for period in work.look.timeline if period in facts and period <= work.periods[-1]]
-    following: dict[tuple[str, str], str] = {}
-    for query in queries:
-        full = [period for period in timeline if facts[period][query.name].records]
-        following |= {(period, query.name): after for period, after in pairwise(full)}
-    before = sorted({period for (period, _), after in following.items() if after in work.periods} - {*work.periods})
-    computed = [period for period in plan.computed if period in work.periods]
-    # Of what is refused the records may stand anywhere.
-    looked_at = [*assignment(work.look, plan.computed).context, *computed] if computed else []
-    return Stays(
-        frame.where(F.col("period").isin(work.periods)),
-        work.read("windows", before) if before else None,
-        records_of(work, looked_at) if looked_at else None,
-        following,
-        [sample for sample in map(Sample.of, summary.samples) if sample.period in computed],
-        Asked.of(queries),
-        [(period, query.name) for period in computed for query in queries if facts[period][query.name].records],
-        work.periods,
-    )
-
-
-def _computed(work: Work, plan: Plan) -> DataFrame:
-    """Rows of the periods whose records are looked at, and one with a summary."""
-    asked = assignment(work.look, plan.computed)
-    work.expect(large=work.rows_of("ingest", asked.all_periods) >= _LARGE_ROWS)
-    columns = {**work.workshop.tables.contract("windows").columns, SUMMARY: "string"}
-    schema = pa.schema([(name, ARROW[kind]) for name, kind in columns.items()])
-    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
-    records = packed(records_of(work, list(asked.all_periods))).repartition(1)
-    return records.mapInArrow(partial(computed, asked, schema), ddl)
-
-
-def records_of(work: Work, periods: list[str]) -> DataFrame:
-    """The records of neighbouring periods."""
-    rows = work.read("raw", periods).where(work.definition.counts)
-    rows = rows.select("period", "file", "row", *columns_read(work.definition))
-    before = work.look.before(periods[0])
-    carry = None
-    if before is not None and looks_back(work.definition):
-        carry = work.read("carry", [before]).where("object is not null")
-    return query_records(rows, work.definition, carry)
-
-
-def _renumbered(work: Work, plan: Plan, summary: Summary) -> DataFrame:
-    """Published rows of periods of which only the numbers have changed."""
-    facts = known_facts(work.look, summary)
-    more = {
-        f"{period} {name}": n
-        for period in plan.renumbered
-        for name, n in more_records(work.look, period, facts).items()
-    }
-    added = _by_key(more)
-    rows = work.read("windows", list(plan.renumbered))
-    return work.kept.keep(
-        work.select("windows", rows.withColumns({name: F.col(name) + added for name in ("entered_at", "left_at")}))
-    )
-
-
-def _by_key(values: Mapping[str, int]) -> Column:
-    pairs = F.create_map(*(F.lit(part) for pair in values.items() for part in pair))
-    return F.coalesce(pairs[F.concat_ws(" ", "period", "query")], F.lit(0)).cast("bigint")
-
-
-def _explained(work: Work, summary: Summary) -> dict[str, str]:
-    """Why a period cannot be computed, in words."""
-    return {period: f"{work.archive} {period}: {_fault(fault)}" for period, fault in summary.faults.items()}
-
-
-def _fault(fault: Mapping[str, Any]) -> str:
-    if "untold" in fault:
-        file, row = fault["untold"]
-        return (
-            f"{file}, row {row} has no time between the years {YEARS[0]} and {YEARS[1]}; correct it, or give the "
-            "column that the time comes from bounds in the definition, so that such rows are refused."
-        )
-    (file, row, time), (later_file, later_row, later_time) = fault["rows"]
-    return (
-        f"its records are not all later than those of {fault['before']}, which windows need (query {fault['query']}): "
-        f"{later_file}, row {later_row} is of {_moment(later_time)}, and {file}, row {row} of {fault['before']} is of "
-        f"{_moment(time)}."
-    )
-
-
-def _moment(microseconds: int) -> str:
-    return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds):%Y-%m-%d %H:%M:%S.%f} UTC"
+    return stays_of(work, KIND)

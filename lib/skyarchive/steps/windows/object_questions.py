@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from skyarchive.answers.questions import Answer
+from skyarchive.arrivals.moments import time_of
+from skyarchive.arrivals.ordered import Asked, Records
+from skyarchive.arrivals.raw_records import NotUnderstood, object_rows
 from skyarchive.errors import SettingError
 from skyarchive.steps.windows.facts import published_facts
-from skyarchive.steps.windows.moments import time_of
-from skyarchive.steps.windows.ordered import Asked, Records
 from skyarchive.steps.windows.questions import WindowQuestions
-from skyarchive.steps.windows.raw_records import NotUnderstood, object_rows
 from skyarchive.wording import counted
 
 _STAY = ("since", "since_number", "because", "until", "until_number", "until_because")

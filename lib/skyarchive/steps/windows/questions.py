@@ -5,14 +5,14 @@ from functools import cached_property
 from typing import Any
 
 from skyarchive.answers.questions import Answer
+from skyarchive.arrivals.moments import Extent, Moment, WindowMoments, time_of
+from skyarchive.arrivals.raw_records import RawRecords
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import WindowQuery
 from skyarchive.errors import NotPublishedError, SettingError
 from skyarchive.pipeline.look import Look
 from skyarchive.settings import Settings
 from skyarchive.steps.windows.facts import STEP, published_facts
-from skyarchive.steps.windows.moments import Extent, Moment, WindowMoments, time_of
-from skyarchive.steps.windows.raw_records import RawRecords
 from skyarchive.store.duck import quoted
 from skyarchive.store.lake import Lake
 from skyarchive.wording import counted

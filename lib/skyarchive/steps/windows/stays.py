@@ -4,7 +4,7 @@ A row of a period is a stay that touches it. What happens between the last recor
 next belongs to the later one; a period without records has no rows, and is passed over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,40 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from skyarchive.arrivals.borders import TIMES, Borders, either, looked_back_from, places_of, told_moments, values_of
+from skyarchive.arrivals.ordered import Asked, Ints, Records
 from skyarchive.kernels.windows import window_stays
-from skyarchive.steps.windows.ordered import Asked, Ints, Records
 
-_TIME = pa.timestamp("us", tz="UTC")
 ARRIVED, FREED, EXPIRED, BEATEN = "arrived", "freed", "expired", "beaten"
-
-
-@dataclass(frozen=True)
-class Borders:
-    """Where the periods begin and end in records that are in order: of those periods that have some."""
-
-    period: Ints
-    """Their places among the periods that are asked about."""
-    start: Ints
-    end: Ints
-
-    @classmethod
-    def of(cls, records: Records) -> "Borders":
-        period, start = np.unique(records.period, return_index=True)
-        return cls(period, start, np.append(start, len(records))[1:])
-
-    def first_disorder(self, records: Records) -> tuple[int, int] | None:
-        """The last record of a period and the first of the next one that has some, where it is not later."""
-        before, after = self.end[:-1] - 1, self.start[1:]
-        wrong = np.flatnonzero(records.time[after] <= records.time[before])
-        return (int(before[wrong[0]]), int(after[wrong[0]])) if len(wrong) else None
-
-
-def looked_back_from(moments: Ints, start: int, width: int) -> int:
-    """The first of the records that what begins at `start` looks into: those of two windows before the last one
-    before it."""
-    if start == 0:
-        return 0
-    return int(np.searchsorted(moments[:start], moments[start - 1] - 2 * width, "right"))
 
 
 @dataclass(frozen=True)
@@ -112,10 +83,10 @@ def stay_rows(
         "period": names.take(pa.array(borders.period[cut.border])),
         "query": pa.repeat(pa.scalar(asked.name), count),
         "group_key": group,
-        **_record(records, cut.record, np.ones(count, bool), "file", "row"),
+        **places_of(records, cut.record, np.ones(count, bool), "file", "row"),
         "object": records.object.take(cut.record),
-        **{name: _values(records, name, cut.record) for name in attributes},
-        "arrived": pa.array(records.time[cut.record], _TIME),
+        **{name: values_of(records, name, cut.record) for name in attributes},
+        "arrived": pa.array(records.time[cut.record], TIMES),
         **_ends(records, asked, cut, base),
         "continued_from": pa.array(cut.continued),
         "continues_into": pa.array(~cut.closed),
@@ -127,37 +98,15 @@ def _ends(records: Records, asked: Asked, cut: _Cut, base: int) -> dict[str, Any
     """When pieces begin and end, and because of what."""
     closed, freed = cut.closed, cut.freed_by >= 0
     beaten = closed & (cut.beaten_by >= 0)
-    entered, entered_at = _told(records, asked, cut.entered)
-    left, left_at = _told(records, asked, np.where(closed, cut.left, 0))
+    entered, entered_at = told_moments(records, asked, cut.entered)
+    left, left_at = told_moments(records, asked, np.where(closed, cut.left, 0))
     return {
-        "entered": pa.array(entered, _TIME),
-        "left": pa.array(left, _TIME, mask=~closed),
+        "entered": pa.array(entered, TIMES),
+        "left": pa.array(left, TIMES, mask=~closed),
         "entered_at": pa.array(entered_at + base),
         "left_at": pa.array(left_at + base, mask=~closed),
-        "entered_because": _either(freed, FREED, ARRIVED),
-        **_record(records, cut.freed_by, freed, "freed_by_file", "freed_by_row"),
-        "left_because": _either(beaten, BEATEN, EXPIRED, ~closed),
-        **_record(records, cut.beaten_by, beaten, "by_file", "by_row"),
+        "entered_because": either(freed, FREED, ARRIVED),
+        **places_of(records, cut.freed_by, freed, "freed_by_file", "freed_by_row"),
+        "left_because": either(beaten, BEATEN, EXPIRED, ~closed),
+        **places_of(records, cut.beaten_by, beaten, "by_file", "by_row"),
     }
-
-
-def _told(records: Records, asked: Asked, moments: Ints) -> tuple[Ints, Ints]:
-    """Times of moments, and the numbers of the last records that had come by then."""
-    if asked.counts_records:
-        return records.time[moments], moments
-    return moments, np.searchsorted(records.time, moments, "right") - 1
-
-
-def _record(records: Records, at: Ints, there: NDArray[np.bool_], file: str, row: str) -> Mapping[str, Any]:
-    """File and row of records, where they are there."""
-    place = np.where(there, at, 0)
-    return {file: records.file.take(place, ~there), row: pa.array(records.row[place], mask=~there)}
-
-
-def _values(records: Records, name: str, rows: Ints) -> pa.Array:
-    values = records.values.get(name)
-    return pa.nulls(len(rows), pa.float64()) if values is None else pa.array(values[rows])
-
-
-def _either(which: NDArray[np.bool_], one: str, other: str, absent: NDArray[np.bool_] | None = None) -> pa.Array:
-    return pa.array([other, one]).take(pa.array(which.astype(np.int8), mask=absent))

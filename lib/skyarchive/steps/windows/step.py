@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from skyarchive.definition.expressions import columns_read_for_records, looks_back
+from skyarchive.arrivals import declaring
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import attribute_names
-from skyarchive.pipeline.step import Layout, Need, Step, before
+from skyarchive.pipeline.step import Layout, Step
 from skyarchive.quality.suites import Suite, load_suite
-from skyarchive.steps.windows import facts
+from skyarchive.steps.windows.facts import FACTS
 
 _DOC = """\
 Finds, for every query of the archive's definition, when each record was in the skyline of the records of the last while
@@ -22,16 +22,12 @@ Look at it: `skyarchive window {archive} --query NAME --at TIME`
 
 
 def _uses(definition: Definition) -> Any:
-    method = definition.derive
-    lag = method.columns_used(definition.attributes) if looks_back(definition) else {}
-    types = {name: definition.columns[name].type for name in method.time_columns}
-    time = {"types": types, **method.model_dump(mode="json", include={"order"})}
-    return {**definition.configured({"windows", "counts"}), "object": definition.object.column, "time": time, **lag}
+    return declaring.uses(definition, "windows")
 
 
 def columns_read(definition: Definition) -> list[str]:
     """The columns of raw rows that records are made of."""
-    return sorted(columns_read_for_records(definition, "windows") | {*definition.derive.time_columns})
+    return declaring.columns_read(definition, "windows")
 
 
 def _suite(definition: Definition) -> Suite:
@@ -39,39 +35,11 @@ def _suite(definition: Definition) -> Suite:
 
 
 WINDOWS = Step(
-    name=facts.STEP,
+    name=FACTS.step,
     doc=_DOC,
     body="skyarchive.steps.windows.body:windows",
     uses=_uses,
-    needs=(
-        Need("ingest", "raw", why="its raw rows changed", columns=columns_read),
-        Need(
-            facts.STEP,
-            facts.RECORDS,
-            facts.looked_into,
-            each=True,
-            why="it looks back into {period}, whose records changed",
-            link="looks back into {period}, which",
-            fingerprint=facts.part_looked_into,
-        ),
-        Need(
-            facts.STEP,
-            facts.BEFORE,
-            facts.first_missing,
-            why=facts.more_or_fewer,
-            link="goes on from {period}, which",
-            fingerprint=facts.records_before,
-            waits=False,
-        ),
-        Need(
-            "derive",
-            "carry",
-            before,
-            why="{period} now ends with something else",
-            link="needs what {period} ends with, and {period}",
-            asked=looks_back,
-        ),
-    ),
+    needs=declaring.needs(FACTS, columns_read),
     reads=("raw", "windows", "carry"),
     writes={
         "windows": Layout(("period", "query", "entered_at", "file", "row"), 2_000_000, is_output=True, suite=_suite)

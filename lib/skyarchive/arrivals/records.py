@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from skyarchive.arrivals.ordered import TIME, chance_column, group_column, left_out_column, part_column
 from skyarchive.dataframes.columns import is_finite
 from skyarchive.dataframes.records import (
     all_of,
@@ -18,7 +19,6 @@ from skyarchive.dataframes.records import (
 )
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import WindowQuery
-from skyarchive.steps.windows.ordered import TIME, group_column, part_column
 
 Batches = Iterator[pa.RecordBatch]
 PACKED = "period string, records binary"
@@ -27,10 +27,11 @@ _PACK_ROWS = 500_000
 """Records that travel together, about."""
 
 
-def query_records(rows: DataFrame, definition: Definition, carry: DataFrame | None) -> DataFrame:
+def query_records(
+    rows: DataFrame, definition: Definition, queries: Sequence[WindowQuery], carry: DataFrame | None
+) -> DataFrame:
     """`period`, `file`, `row`, `object`, time and attributes of the rows that take part in a query. `rows` are raw rows
     that count, `carry` the states that the first of them start from."""
-    queries = definition.windows
     looked = with_what_is_looked_back_at(rows, definition, carry)
     attributes = {name: attribute for query in queries for name, attribute in query.attributes.items()}
     values = looked.select(
@@ -42,10 +43,29 @@ def query_records(rows: DataFrame, definition: Definition, carry: DataFrame | No
         *(number_of(name, attribute).alias(name) for name, attribute in attributes.items()),
         *(F.expr(query.where or "true").alias(part_column(number)) for number, query in enumerate(queries)),
         *(group_key(query.group).alias(group_column(number)) for number, query in enumerate(queries) if query.group),
+        *(
+            F.expr(query.chance).try_cast("double").alias(chance_column(number))
+            for number, query in enumerate(queries)
+            if query.chance is not None
+        ),
     )
     parts = {part_column(number): _takes_part(number, query) for number, query in enumerate(queries)}
-    anywhere = ~all_of([~F.col(part) for part in parts])
-    return values.withColumns(parts).where(anywhere)
+    whole = values.withColumns(parts)
+    doubtful = [number for number, query in enumerate(queries) if query.levels]
+    if doubtful:
+        # Those that lack but a probability are counted.
+        odd = {left_out_column(n): F.col(part_column(n)) & ~_is_probability(chance_column(n)) for n in doubtful}
+        whole = whole.withColumns(odd)
+        whole = whole.withColumns(
+            {part_column(n): F.col(part_column(n)) & ~F.col(left_out_column(n)) for n in doubtful}
+        )
+        parts |= odd
+    return whole.where(~all_of([~F.col(part) for part in parts]))
+
+
+def _is_probability(name: str) -> Column:
+    chance = F.col(name)
+    return F.coalesce(is_finite(chance) & (chance > 0) & (chance <= 1), F.lit(False))
 
 
 def _takes_part(number: int, query: WindowQuery) -> Column:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +28,16 @@ def group_column(number: int) -> str:
     return f"_group_{number}"
 
 
+def chance_column(number: int) -> str:
+    """How probably a record exists, where the query of this number asks for it."""
+    return f"_chance_{number}"
+
+
+def left_out_column(number: int) -> str:
+    """Whether it takes no part for want of a probability, and for nothing else."""
+    return f"_left_out_{number}"
+
+
 @dataclass(frozen=True)
 class Asked:
     """A query as it travels to the workers."""
@@ -39,11 +50,13 @@ class Asked:
     signs: dict[str, float]
     """Attributes, each with what makes smaller better: 1 or -1."""
     grouped: bool
+    thresholds: tuple[Decimal, ...] = ()
+    """How probable members are at least; none where records are certain."""
 
     @classmethod
     def of(cls, queries: Sequence[WindowQuery]) -> "tuple[Asked, ...]":
         return tuple(
-            cls(number, query.name, query.width, query.counts_records, query.signs, bool(query.group))
+            cls(number, query.name, query.width, query.counts_records, query.signs, bool(query.group), query.levels)
             for number, query in enumerate(queries)
         )
 
@@ -100,6 +113,8 @@ class Records:
     object: Texts
     group: Texts | None
     values: dict[str, NDArray[np.float64]]
+    chance: NDArray[np.float64] | None = None
+    """How probably each exists; None where all do."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -113,6 +128,7 @@ class Records:
             self.object.at(rows),
             None if self.group is None else self.group.at(rows),
             {name: values[rows] for name, values in self.values.items()},
+            None if self.chance is None else self.chance[rows],
         )
 
     def moments(self, asked: Asked) -> Ints:
@@ -130,7 +146,8 @@ class Records:
         """Of these records, which are all that they are: equal for equal ones."""
         digest = hashlib.blake2b(digest_size=10)
         texts = [self.file, self.object, *([] if self.group is None else [self.group])]
-        for column in (self.time, self.row, *self.values.values()):
+        chances = [] if self.chance is None else [self.chance]
+        for column in (self.time, self.row, *self.values.values(), *chances):
             digest.update(column[rows].tobytes())
         for text in texts:
             digest.update(text.hashes(rows).tobytes())
@@ -148,6 +165,7 @@ class Ordered:
         whole = {name: Texts.of(table.column(name)) for name in ("period", "file", "object")}
         place = np.array([periods.index(name) for name in whole["period"].names.to_pylist()], np.int64)
         period = place[whole["period"].codes]
+        self._n_periods = len(periods)
         times = table.column(TIME).combine_chunks()
         self._is_told = pc.is_valid(times).to_numpy(zero_copy_only=False)
         time = pc.fill_null(times, 0).to_numpy(zero_copy_only=False)
@@ -163,7 +181,15 @@ class Ordered:
         group = Texts.of(self._table.column(group_column(asked.number))).at(rows) if asked.grouped else None
         values = {name: self._table.column(name).to_numpy(zero_copy_only=False)[rows] for name in asked.signs}
         found = self._columns.at(rows)
-        return Records(found.period, found.time, found.file, found.row, found.object, group, values)
+        chance = None
+        if asked.thresholds:
+            chance = self._table.column(chance_column(asked.number)).to_numpy(zero_copy_only=False)[rows]
+        return Records(found.period, found.time, found.file, found.row, found.object, group, values, chance)
+
+    def left_out(self, asked: Asked) -> Ints:
+        """By place of a period how many of its records take no part for want of a probability."""
+        odd = self._table.column(left_out_column(asked.number)).to_numpy(zero_copy_only=False)
+        return np.bincount(self._columns.period[odd], minlength=self._n_periods)
 
     @property
     def untold(self) -> tuple[int, str, int] | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skyarchive.steps.windows.ordered import Asked, Records
-from skyarchive.steps.windows.stays import Borders
+from skyarchive.arrivals.borders import Borders
+from skyarchive.arrivals.ordered import Asked, Records
 
 SAMPLED = 4
 """Moments of every period and query."""

@@ -12,14 +12,14 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from skyarchive.arrivals.borders import Borders
+from skyarchive.arrivals.facts import Fact
+from skyarchive.arrivals.ordered import TIME, Asked, Ordered, Records, chance_column, group_column, part_column
 from skyarchive.definition.derivation import MarketModel, Order, Traffic
 from skyarchive.definition.groups import BETWEEN_GROUPS, NO_GROUP, READS_SO
 from skyarchive.definition.model import Definition
 from skyarchive.definition.windows import WindowQuery
 from skyarchive.errors import SkyarchiveError
-from skyarchive.steps.windows.facts import Fact
-from skyarchive.steps.windows.ordered import TIME, Asked, Ordered, Records, group_column, part_column
-from skyarchive.steps.windows.stays import Borders
 from skyarchive.store.duck import quoted
 from skyarchive.store.duck_expressions import in_duckdb
 
@@ -80,16 +80,21 @@ class RawRecords:
         where = "true" if query.where is None else self._sql(query.where)
         counts = self._sql(self.definition.counts)
         group = f", {self._group()} as {group_column(0)}" if query.group else ""
+        chance, is_probable = "", "true"
+        if query.chance is not None:
+            chance = f", ({self._sql(query.chance)})::DOUBLE as {chance_column(0)}"
+            is_probable = f"coalesce({chance_column(0)} > 0 and {chance_column(0)} <= 1, false)"
         attributes = "".join(f", {value} as {quoted(name)}" for name, value in values.items())
         return f"""
             with counted as (
                 select * from {archive}.raw where list_contains($periods, period) and {counts}
             ), looked as ({self._looked()}), valued as (
                 select period, file, "row"::BIGINT as "row", {quoted(self.definition.object.column)}::VARCHAR as object,
-                    ({self._time()})::BIGINT as {TIME}, coalesce({where}, false) as takes_part {group} {attributes}
+                    ({self._time()})::BIGINT as {TIME}, coalesce({where}, false) as takes_part
+                    {group} {attributes} {chance}
                 from looked
             )
-            select *, takes_part and object is not null and {whole} as {part_column(0)} from valued
+            select *, takes_part and object is not null and {whole} and {is_probable} as {part_column(0)} from valued
             where {part_column(0)}
         """
 

@@ -1,20 +1,23 @@
 """What the worker does that has all records of some periods: rows of the table, and what is told of the periods."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from skyarchive.arrivals.borders import Borders, looked_back_from
+from skyarchive.arrivals.facts import NO_RECORDS, Fact
+from skyarchive.arrivals.ordered import Asked, Ints, Ordered, Records
+from skyarchive.arrivals.records import Batches, unpacked
+from skyarchive.arrivals.samples import samples
 from skyarchive.definition.groups import EVERYTHING
-from skyarchive.steps.windows.facts import NO_RECORDS, Fact
-from skyarchive.steps.windows.ordered import Asked, Ints, Ordered, Records
-from skyarchive.steps.windows.records import Batches, unpacked
-from skyarchive.steps.windows.samples import samples
-from skyarchive.steps.windows.stays import Borders, looked_back_from, stay_rows
 
+MakeRows = Callable[[Records, Asked, Sequence[str], int, int, Sequence[str], str], pa.Table | None]
+"""Rows of the periods from one on: of records of some periods, a query, all these periods, the place of that one, how
+many records came before, the attributes of all queries, and the group of a query without groups."""
 SUMMARY = "_summary"
 """Column with what is told of the periods, on a row of its own."""
 
@@ -59,16 +62,19 @@ class Summary:
     """By period, earlier period and query the print of what the one looks into of the other."""
     samples: list[dict[str, Any]] = field(default_factory=list)
     """Moments at which members are to be found again."""
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By period and query how many records take no part for want of a probability."""
     faults: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The first period that cannot be computed, and why."""
 
 
-def computed(assignment: Assignment, columns: pa.Schema, batches: Batches) -> Batches:
+def computed(make_rows: MakeRows, assignment: Assignment, columns: pa.Schema, batches: Batches) -> Batches:
     """Runs on the one worker that has all records of the periods: rows of `columns`, and a summary."""
     table = unpacked(batches)
     summary = Summary({period: _no_facts(assignment) for period in assignment.periods})
     if table is not None:
         ordered = Ordered(table, assignment.all_periods)
+        summary.left_out = _left_out(assignment, ordered)
         of_query = [(asked, ordered.of(asked)) for asked in assignment.queries]
         del table
         good = _without_faults(assignment, ordered, of_query, summary)
@@ -77,7 +83,7 @@ def computed(assignment: Assignment, columns: pa.Schema, batches: Batches) -> Ba
             _tell(assignment, asked, own, summary)
             periods, first = assignment.all_periods, len(assignment.context)
             summary.samples += [it.told() for it in samples(own, asked, periods, first, assignment.base[asked.name])]
-            yield from _rows(assignment, asked, own, columns)
+            yield from _rows(make_rows, assignment, asked, own, columns)
     told = {name: pa.nulls(1, columns.field(name).type) for name in columns.names}
     told[SUMMARY] = pa.array([json.dumps(vars(summary))])
     yield pa.RecordBatch.from_pydict(told, schema=columns)
@@ -85,6 +91,17 @@ def computed(assignment: Assignment, columns: pa.Schema, batches: Batches) -> Ba
 
 def _no_facts(assignment: Assignment) -> dict[str, dict[str, Any]]:
     return {asked.name: Fact(0, None, None, NO_RECORDS).told() for asked in assignment.queries}
+
+
+def _left_out(assignment: Assignment, ordered: Ordered) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for asked in assignment.queries:
+        if asked.thresholds:
+            counts = ordered.left_out(asked)
+            for place, period in enumerate(assignment.all_periods):
+                if period in assignment.periods:
+                    found.setdefault(period, {})[asked.name] = int(counts[place])
+    return found
 
 
 def _without_faults(
@@ -106,10 +123,10 @@ def _without_faults(
     return good
 
 
-def _rows(assignment: Assignment, asked: Asked, records: Records, columns: pa.Schema) -> Batches:
+def _rows(make_rows: MakeRows, assignment: Assignment, asked: Asked, records: Records, columns: pa.Schema) -> Batches:
     base, first = assignment.base[asked.name], len(assignment.context)
     periods, names = assignment.all_periods, assignment.attributes
-    rows = stay_rows(records, asked, periods, first, base, names, EVERYTHING)
+    rows = make_rows(records, asked, periods, first, base, names, EVERYTHING)
     if rows is not None:
         told = rows.append_column(SUMMARY, pa.nulls(rows.num_rows, pa.string()))
         yield from told.select(columns.names).cast(columns).to_batches(max_chunksize=100_000)

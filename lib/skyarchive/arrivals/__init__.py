@@ -1,0 +1,1 @@
+"""Records in the order they arrive, and what several steps do alike with them: each counts for a while."""

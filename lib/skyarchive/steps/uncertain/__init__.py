@@ -1,0 +1,1 @@
+"""The probable skylines of the records of the last while."""
