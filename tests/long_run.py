@@ -15,6 +15,7 @@ TABLES_OF = {
     "skyline": ("skyline",),
     "external": ("external",),
     "windows": ("windows",),
+    "uncertain": ("uncertain",),
     "frequent": ("frequent",),
     "monitor": ("monitoring",),
 }
@@ -34,7 +35,7 @@ class LongRun(World):
             self.ingest(period)
             self.derive(period, before)
             self.skyline(period)
-            for step in ("frequent", "external", "windows", "monitor"):
+            for step in ("frequent", "external", "windows", "uncertain", "monitor"):
                 self._publish(step, period, {}, {}, {})
             self.tables["quality"].append(period, [{"x": 1}], run("checked", "ingest", period))
 

@@ -137,7 +137,7 @@ def test_what_cannot_be_a_period_is_told_before_any_file_is_looked_into(
 ) -> None:
     (home.raw / "tcp").mkdir(parents=True)
     (home.raw / "tcp" / "conn.log").write_text("never looked into")
-    monkeypatch.setattr("skyarchive.running.looked_into", lambda *_, **__: pytest.fail("a file is looked into"))
+    monkeypatch.setattr("skyarchive.pipeline.running.looked_into", lambda *_: pytest.fail("a file is looked into"))
     with pytest.raises(SettingError, match="'foo' is not a period of tcp: its periods look like 2014-06-15"):
         run_steps(home.workshop("tcp"), Selection("foo"), ["ingest"])
 
