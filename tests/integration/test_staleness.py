@@ -66,6 +66,7 @@ def test_a_correction_makes_exactly_the_later_seasons_stale_and_refresh_mends_th
     assert runs(nba)[before:] == [
         ("ingest", "2009"), ("derive", "2009"), ("derive", "2010"), ("skyline", "2009"), ("skyline", "2010"),
         ("external", "2009"), ("windows", "2009"), ("windows", "2010"),
+        ("uncertain", "2009"), ("uncertain", "2010"),
     ]  # fmt: skip
     assert set(nba.states("nba").values()) == {"current"}
 
